@@ -1,0 +1,3 @@
+//! `lrgeo`, the command line.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Mechanisms: what a place reports, and the proof that it may.

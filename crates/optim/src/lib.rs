@@ -1,0 +1,1 @@
+//! Exact optimisation of geo-indistinguishable mechanisms; knows no geography.
