@@ -1,1 +1,25 @@
 //! Exact optimisation of geo-indistinguishable mechanisms; knows no geography.
+//!
+//! One [`Problem`] type covers every linear program of the paper (OMG, ConstOPT, LR-OMG, CLR-Geo,
+//! LR-Geo-F, a user's LP with public y, a tile between fixed neighbours). Solvers return a
+//! [`Solution`] whose matrix satisfies every constraint exactly in `f64` ([`check`]) and whose lower
+//! bound can be proven again from its dual vector alone.
+//!
+//! Time, randomness and threads are passed in through [`Settings`]; the crate does no I/O.
+
+pub mod check;
+mod cost;
+mod error;
+mod matrix;
+mod problem;
+mod settings;
+mod solution;
+
+pub use cost::{Cost, DenseCost, WeightedL1Cost};
+pub use error::{Error, Infeasibility};
+pub use matrix::{DenseMatrix, Matrix, RowSource};
+pub use problem::{Arc, EntryBound, Problem, ProblemParts, Ties};
+#[cfg(not(target_family = "wasm"))]
+pub use settings::StdClock;
+pub use settings::{Clock, Progress, Settings, Stop};
+pub use solution::{Certificate, OPTIMAL_GAP, Solution, Status, TracePoint, relative_gap};

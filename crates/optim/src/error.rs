@@ -1,0 +1,203 @@
+//! Everything that can be wrong with a problem, a setting or a solution, by field and index.
+
+use thiserror::Error as ThisError;
+
+/// Why no matrix satisfies a problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Infeasibility {
+    /// The row sum cannot reach 1: its free and tied entries are capped below it.
+    RowTooSmall,
+    /// The row sum cannot come down to 1: fixed entries and lower bounds exceed it.
+    RowTooLarge,
+    /// A lower bound or fixed entry contradicts an upper bound across the arcs.
+    BoundsContradict,
+    /// The row sums cannot all be 1 at once; the row named carries the largest share of the proof.
+    RowsContradict,
+}
+
+impl std::fmt::Display for Infeasibility {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::RowTooSmall => "its entries cannot sum up to 1",
+            Self::RowTooLarge => "its entries must exceed a sum of 1",
+            Self::BoundsContradict => "its bounds contradict each other across the arcs",
+            Self::RowsContradict => "the row sums cannot all be 1 at once",
+        })
+    }
+}
+
+/// The crate's error: bad input names the field and the index, an infeasible problem names a row.
+#[derive(Debug, Clone, PartialEq, ThisError)]
+#[non_exhaustive]
+pub enum Error {
+    /// A number is NaN or infinite.
+    #[error("{field}{index:?} is {value}, not a finite number")]
+    NotFinite {
+        /// The field of the problem.
+        field: &'static str,
+        /// Where in the field (row, column; or position).
+        index: Vec<usize>,
+        /// The offending value.
+        value: f64,
+    },
+    /// A number that must not be negative is.
+    #[error("{field}{index:?} is {value}, below zero")]
+    Negative {
+        /// The field of the problem.
+        field: &'static str,
+        /// Where in the field.
+        index: Vec<usize>,
+        /// The offending value.
+        value: f64,
+    },
+    /// A number lies outside its range.
+    #[error("{field}{index:?} is {value}, outside {range}")]
+    OutOfRange {
+        /// The field of the problem or setting.
+        field: &'static str,
+        /// Where in the field.
+        index: Vec<usize>,
+        /// The offending value.
+        value: f64,
+        /// The range, as text.
+        range: &'static str,
+    },
+    /// An index points past the end.
+    #[error("{field}{index:?} refers to {value}, but there are only {limit}")]
+    IndexOutOfRange {
+        /// The field of the problem.
+        field: &'static str,
+        /// Where in the field.
+        index: Vec<usize>,
+        /// The index found there.
+        value: usize,
+        /// How many there are.
+        limit: usize,
+    },
+    /// An array has the wrong length (ragged or mismatched).
+    #[error("{field}{index:?} has {found} entries, expected {expected}")]
+    Length {
+        /// The field of the problem.
+        field: &'static str,
+        /// Where in the field.
+        index: Vec<usize>,
+        /// The length required.
+        expected: usize,
+        /// The length found.
+        found: usize,
+    },
+    /// There is nothing to optimise: no rows or no columns.
+    #[error("{field} is empty")]
+    Empty {
+        /// The field of the problem.
+        field: &'static str,
+    },
+    /// The same pair (an arc, in either direction, or a bound) is given twice.
+    #[error("{field}[{second}] repeats {field}[{first}]")]
+    Duplicate {
+        /// The field of the problem.
+        field: &'static str,
+        /// The first occurrence.
+        first: usize,
+        /// The repetition.
+        second: usize,
+    },
+    /// An arc joins rows of two groups.
+    #[error("arcs[{arc}] joins rows {i} and {j} of different groups")]
+    ArcBetweenGroups {
+        /// Position of the arc.
+        arc: usize,
+        /// Its first row.
+        i: usize,
+        /// Its second row.
+        j: usize,
+    },
+    /// An arc joins a row to itself.
+    #[error("arcs[{arc}] joins row {row} to itself")]
+    ArcLoop {
+        /// Position of the arc.
+        arc: usize,
+        /// The row.
+        row: usize,
+    },
+    /// A bound has low > high.
+    #[error("bounds[{index}] has low {low} above high {high}")]
+    EmptyBound {
+        /// Position of the bound.
+        index: usize,
+        /// Lower bound.
+        low: f64,
+        /// Upper bound.
+        high: f64,
+    },
+    /// A bound is put on a tied entry.
+    #[error("bounds[{index}] bounds entry ({row}, {column}), which is tied")]
+    BoundOnTie {
+        /// Position of the bound.
+        index: usize,
+        /// Row of the entry.
+        row: usize,
+        /// Column of the entry.
+        column: usize,
+    },
+    /// No matrix satisfies the problem.
+    #[error("infeasible at row {row}: {reason}")]
+    Infeasible {
+        /// The row that shows it.
+        row: usize,
+        /// How it shows.
+        reason: Infeasibility,
+    },
+    /// A time limit was asked for without a clock to measure it.
+    #[error("settings.time_limit needs settings.clock")]
+    ClockMissing,
+    /// The problem exceeds what this engine accepts.
+    #[error("{field} is {found}, above the limit of {limit}")]
+    TooLarge {
+        /// What is too large.
+        field: &'static str,
+        /// Its size.
+        found: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The repaired matrix did not pass the independent checker, so it is not returned.
+    #[error(
+        "no strictly feasible matrix: worst log excess {worst_log_excess:e} at row {row}, column {column}"
+    )]
+    NotStrict {
+        /// The excess found.
+        worst_log_excess: f64,
+        /// Row of the worst entry.
+        row: usize,
+        /// Column of the worst entry.
+        column: usize,
+    },
+    /// The time limit or a cancellation came before any feasible matrix was known.
+    #[error("stopped before a feasible matrix was found")]
+    StoppedEarly,
+}
+
+/// `Ok` when `value` is finite and not negative, else the error naming field and index.
+pub(crate) fn non_negative(field: &'static str, index: &[usize], value: f64) -> Result<(), Error> {
+    if !value.is_finite() {
+        return Err(Error::NotFinite { field, index: index.to_vec(), value });
+    }
+    if value < 0.0 {
+        return Err(Error::Negative { field, index: index.to_vec(), value });
+    }
+    Ok(())
+}
+
+/// `Ok` when `found == expected`, else the error naming field and index.
+pub(crate) fn length(
+    field: &'static str,
+    index: &[usize],
+    expected: usize,
+    found: usize,
+) -> Result<(), Error> {
+    if found != expected {
+        return Err(Error::Length { field, index: index.to_vec(), expected, found });
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! How long and how well to solve; clock, cancellation and progress are passed in.
+
+use crate::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// A monotonic clock. Injected, so that the engine runs where there is none (WebAssembly) and so
+/// that tests can stop it at will.
+pub trait Clock: Send + Sync {
+    /// Time since some fixed moment.
+    fn now(&self) -> Duration;
+}
+
+/// The operating system's monotonic clock.
+#[cfg(not(target_family = "wasm"))]
+#[derive(Debug, Clone, Copy)]
+pub struct StdClock(std::time::Instant);
+
+#[cfg(not(target_family = "wasm"))]
+impl Default for StdClock {
+    fn default() -> Self {
+        Self(std::time::Instant::now())
+    }
+}
+
+#[cfg(not(target_family = "wasm"))]
+impl Clock for StdClock {
+    fn now(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// What a solver reports after every iteration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Iterations done.
+    pub iteration: usize,
+    /// Cost of the best matrix so far; infinite before there is one.
+    pub upper_bound: f64,
+    /// Best proven lower bound.
+    pub lower_bound: f64,
+    /// Relative gap between the two, see [`crate::relative_gap`].
+    pub gap: f64,
+    /// Columns (rays, cuts) in the master problem.
+    pub columns: usize,
+    /// Seconds since the start; zero without a clock.
+    pub seconds: f64,
+}
+
+/// Settings common to all engines.
+#[derive(Clone)]
+pub struct Settings {
+    /// Stop once the relative gap is at most this.
+    pub gap: f64,
+    /// Stop after this much time, with the best matrix and bound so far. Needs a clock.
+    pub time_limit: Option<Duration>,
+    /// The clock; without one, `seconds` is reported as zero.
+    pub clock: Option<Arc<dyn Clock>>,
+    /// Set to true from anywhere to stop as if the time limit had come.
+    pub cancel: Option<Arc<AtomicBool>>,
+    /// Called after every iteration.
+    pub progress: Option<Arc<dyn Fn(&Progress) + Send + Sync>>,
+    /// Number of threads; 0 means all. Without feature `parallel` always one.
+    pub threads: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        #[cfg(not(target_family = "wasm"))]
+        let clock: Option<Arc<dyn Clock>> = Some(Arc::new(StdClock::default()));
+        #[cfg(target_family = "wasm")]
+        let clock = None;
+        Self { gap: 1e-6, time_limit: None, clock, cancel: None, progress: None, threads: 0 }
+    }
+}
+
+impl std::fmt::Debug for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Settings")
+            .field("gap", &self.gap)
+            .field("time_limit", &self.time_limit)
+            .field("threads", &self.threads)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Settings {
+    /// Default settings with another gap.
+    pub fn to_gap(gap: f64) -> Self {
+        Self { gap, ..Self::default() }
+    }
+
+    /// Starts the watch; the settings themselves are checked here.
+    pub fn start(&self) -> Result<Stop<'_>, Error> {
+        if !(self.gap >= 0.0 && self.gap.is_finite()) {
+            let (index, range) = (vec![], "[0, infinity)");
+            return Err(Error::OutOfRange { field: "settings.gap", index, value: self.gap, range });
+        }
+        if self.time_limit.is_some() && self.clock.is_none() {
+            return Err(Error::ClockMissing);
+        }
+        let started = self.clock.as_ref().map_or(Duration::ZERO, |clock| clock.now());
+        Ok(Stop { settings: self, started })
+    }
+}
+
+/// The watch of one solve: how long it has run and whether it must stop.
+#[derive(Debug, Clone, Copy)]
+pub struct Stop<'a> {
+    settings: &'a Settings,
+    started: Duration,
+}
+
+impl Stop<'_> {
+    /// Seconds since the start; zero without a clock.
+    pub fn seconds(&self) -> f64 {
+        let clock = self.settings.clock.as_ref();
+        clock.map_or(0.0, |clock| clock.now().saturating_sub(self.started).as_secs_f64())
+    }
+
+    /// Whether the time limit has passed or the caller has cancelled.
+    pub fn requested(&self) -> bool {
+        let cancelled = self.settings.cancel.as_ref();
+        cancelled.is_some_and(|flag| flag.load(Ordering::Relaxed))
+            || self.settings.time_limit.is_some_and(|limit| self.seconds() >= limit.as_secs_f64())
+    }
+
+    /// Hands one iteration to the progress callback.
+    pub fn report(&self, progress: Progress) {
+        if let Some(callback) = &self.settings.progress {
+            callback(&Progress { seconds: self.seconds(), ..progress });
+        }
+    }
+}
