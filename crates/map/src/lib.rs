@@ -1,7 +1,25 @@
 //! Streets, places and travel costs: the geography under lrgeo.
+//!
+//! The data flows one way: [`import`] reads [`streets`], [`build`] makes a [`map::Map`] of them,
+//! [`travel`] measures how far every place is from every target, and [`table`] turns that into the
+//! cost reference table of the paper's section 4.5.
 
+pub mod build;
 mod error;
+mod file;
 pub mod geo;
+pub mod graph;
+pub mod import;
+pub mod index;
+pub mod map;
+pub mod neighbours;
+pub mod places;
+pub mod progress;
+pub mod region;
+pub mod rng;
+pub mod search;
 pub mod streets;
+pub mod units;
 
 pub use error::MapError;
+pub use file::{Fingerprint, write_whole};

@@ -1,0 +1,341 @@
+//! From streets to a map: clip, keep what is connected, set places on streets, weigh them.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use crate::MapError;
+use crate::geo::{BoundingBox, Coord};
+use crate::graph::StreetGraph;
+use crate::index::SpatialIndex;
+use crate::map::{Map, Target, TravelMode};
+use crate::places::{MAX_PLACES, Place, Site, grid};
+use crate::region::Region;
+use crate::rng::SplitMix;
+use crate::streets::Streets;
+use crate::units::{Length, travel_from_km};
+
+/// What map to build from the streets.
+#[derive(Clone, Debug)]
+pub struct MapPlan {
+    /// For people; see [`Map::source`].
+    pub source: String,
+    /// How people move.
+    pub travel: TravelMode,
+    /// What part of the streets to use.
+    pub region: Region,
+    /// Where the places are.
+    pub places: PlacePlan,
+    /// How far a place may be from its street; a default that suits the places when `None`.
+    pub snap: Option<Length>,
+    /// Where users are.
+    pub prior: PriorPlan,
+    /// Where they want to go.
+    pub targets: TargetPlan,
+}
+
+/// Where the places are.
+#[derive(Clone, Debug)]
+pub enum PlacePlan {
+    /// The centres of square cells with this side.
+    Grid(Length),
+    /// Every street node.
+    Nodes,
+    /// Given sites.
+    Sites(Vec<Site>),
+}
+
+/// Where users are.
+#[derive(Clone, Debug)]
+pub enum PriorPlan {
+    /// Everywhere alike.
+    Uniform,
+    /// As weighted; made to sum to one.
+    Weights(Weights),
+    /// As a function of the coordinate says.
+    Density(fn(Coord) -> f64),
+}
+
+/// Where users want to go.
+#[derive(Clone, Debug)]
+pub enum TargetPlan {
+    /// To the street nodes of all places alike, as in the paper's experiments.
+    Uniform,
+    /// To this many random street nodes alike.
+    Random {
+        /// How many.
+        count: usize,
+        /// The same seed picks the same nodes.
+        seed: u64,
+    },
+    /// As weighted: coordinates go to the nearest street node.
+    Weights(Weights),
+}
+
+/// Weights of places or targets, not yet normalised: finite and not negative.
+#[derive(Clone, Debug)]
+pub enum Weights {
+    /// By the id of the place.
+    ById(HashMap<String, f64>),
+    /// At coordinates; each counts for the nearest place.
+    At(Vec<(Coord, f64)>),
+}
+
+/// What was left out on the way, and why. Nothing is dropped in silence.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BuildReport {
+    /// Street nodes outside the region.
+    pub nodes_outside: usize,
+    /// Street nodes that the largest strongly connected component does not hold.
+    pub nodes_unconnected: usize,
+    /// Places with no street within the limit.
+    pub places_without_street: usize,
+    /// The limit, in kilometres.
+    pub snap_km: f64,
+    /// The share of prior weight that belongs to no place.
+    pub prior_unmatched: f64,
+    /// Targets with no street within the limit.
+    pub targets_without_street: usize,
+}
+
+/// Builds the map that `plan` describes.
+pub fn build(streets: Streets, plan: MapPlan) -> Result<(Map, BuildReport), MapError> {
+    let mut report = BuildReport::default();
+    let graph = connected_streets(streets, &plan.region, &mut report)?;
+    let index = SpatialIndex::new(graph.coords());
+
+    let sites = match &plan.places {
+        PlacePlan::Grid(cell) => {
+            let streets = BoundingBox::around(graph.coords().iter().copied());
+            let bounds = plan.region.bounds().or(streets);
+            grid(bounds.ok_or_else(no_streets)?, &plan.region, *cell)?
+        }
+        PlacePlan::Nodes => graph
+            .coords()
+            .iter()
+            .enumerate()
+            .map(|(node, &coord)| Site { id: node.to_string(), coord })
+            .collect(),
+        PlacePlan::Sites(sites) => {
+            sites.iter().filter(|site| plan.region.contains(site.coord)).cloned().collect()
+        }
+    };
+    if sites.len() as u64 > MAX_PLACES {
+        return Err(MapError::TooLarge {
+            what: "places",
+            asked: sites.len() as u64,
+            limit: MAX_PLACES,
+            advice: "choose a smaller region (--bbox) or a grid (--places grid)",
+        });
+    }
+    report.snap_km = snap_limit_km(&plan);
+    let mut places = set_on_streets(sites, &index, &mut report)?;
+    weigh_places(&mut places, &plan.prior, &mut report)?;
+    let targets = pick_targets(&plan.targets, &graph, &places, &index, &mut report)?;
+    let cell = match plan.places {
+        PlacePlan::Grid(cell) => Some(cell),
+        _ => None,
+    };
+    Ok((Map { source: plan.source, travel: plan.travel, cell, graph, places, targets }, report))
+}
+
+fn no_streets() -> MapError {
+    MapError::Empty {
+        what: "street graph",
+        advice: "the source has no street that this travel mode can use".into(),
+    }
+}
+
+/// The largest strongly connected part of the streets inside the region.
+fn connected_streets(
+    streets: Streets,
+    region: &Region,
+    report: &mut BuildReport,
+) -> Result<StreetGraph, MapError> {
+    let Some(data) = BoundingBox::around(streets.nodes.iter().copied()) else {
+        return Err(no_streets());
+    };
+    let before = streets.nodes.len();
+    let streets = clip(streets, region);
+    report.nodes_outside = before - streets.nodes.len();
+    if streets.nodes.is_empty() {
+        let [s, w, n, e] = data.to_array();
+        let advice = format!(
+            "no street lies inside the bbox or polygon; the data covers {s:.5},{w:.5},{n:.5},{e:.5} (S,W,N,E)"
+        );
+        return Err(MapError::Empty { what: "region", advice });
+    }
+    let all = StreetGraph::new(&streets);
+    let (graph, _) = all.largest_component();
+    report.nodes_unconnected = all.node_count() - graph.node_count();
+    if graph.node_count() < 2 {
+        return Err(MapError::Empty {
+            what: "street graph",
+            advice: "no two street nodes can reach each other; are the arcs one-way only? \
+                     (CSV rows hold one way: try --undirected)"
+                .into(),
+        });
+    }
+    Ok(graph)
+}
+
+/// The nodes inside the region and the arcs between them.
+fn clip(streets: Streets, region: &Region) -> Streets {
+    if *region == Region::Everything {
+        return streets;
+    }
+    let mut index = vec![u32::MAX; streets.nodes.len()];
+    let mut clipped = Streets::default();
+    for (old, &coord) in streets.nodes.iter().enumerate() {
+        if region.contains(coord) {
+            index[old] = clipped.nodes.len() as u32;
+            clipped.nodes.push(coord);
+        }
+    }
+    for mut arc in streets.arcs {
+        (arc.from, arc.to) = (index[arc.from as usize], index[arc.to as usize]);
+        if arc.from != u32::MAX && arc.to != u32::MAX {
+            clipped.arcs.push(arc);
+        }
+    }
+    clipped
+}
+
+/// A cell is dropped when no street comes near it: its half diagonal. Sites from elsewhere get
+/// half a kilometre.
+fn snap_limit_km(plan: &MapPlan) -> f64 {
+    match (plan.snap, &plan.places) {
+        (Some(limit), _) => limit.km(),
+        (None, PlacePlan::Grid(cell)) => cell.km() * std::f64::consts::FRAC_1_SQRT_2,
+        (None, _) => 0.5,
+    }
+}
+
+/// Ties each site to the nearest street node (spec section 2: the straight access leg).
+fn set_on_streets(
+    sites: Vec<Site>,
+    index: &SpatialIndex,
+    report: &mut BuildReport,
+) -> Result<Vec<Place>, MapError> {
+    let asked = sites.len();
+    let limit = report.snap_km;
+    let places: Vec<Place> = sites
+        .into_par_iter()
+        .filter_map(|site| {
+            let (node, leg_km) = index.nearest(site.coord)?;
+            let place = Place {
+                id: site.id,
+                coord: site.coord,
+                node,
+                leg: travel_from_km(leg_km),
+                prior: 0.0,
+            };
+            (leg_km <= limit).then_some(place)
+        })
+        .collect();
+    report.places_without_street = asked - places.len();
+    if places.is_empty() {
+        return Err(MapError::Empty {
+            what: "location set",
+            advice: format!(
+                "none of {asked} places has a street within {limit:.3} km; raise --snap or check the coordinates"
+            ),
+        });
+    }
+    Ok(places)
+}
+
+fn weigh_places(
+    places: &mut [Place],
+    prior: &PriorPlan,
+    report: &mut BuildReport,
+) -> Result<(), MapError> {
+    let mut offered = 0.0;
+    match prior {
+        PriorPlan::Uniform => places.iter_mut().for_each(|p| p.prior = 1.0),
+        PriorPlan::Density(density) => {
+            places.iter_mut().for_each(|p| p.prior = density(p.coord).max(0.0));
+        }
+        PriorPlan::Weights(Weights::ById(weights)) => {
+            offered = weights.values().sum();
+            for place in places.iter_mut() {
+                place.prior = weights.get(&place.id).copied().unwrap_or(0.0);
+            }
+        }
+        PriorPlan::Weights(Weights::At(points)) => {
+            offered = points.iter().map(|(_, weight)| weight).sum();
+            let coords: Vec<Coord> = places.iter().map(|p| p.coord).collect();
+            let index = SpatialIndex::new(&coords);
+            for &(coord, weight) in points {
+                if let Some((nearest, distance)) = index.nearest(coord)
+                    && distance <= report.snap_km
+                {
+                    places[nearest as usize].prior += weight;
+                }
+            }
+        }
+    }
+    let total: f64 = places.iter().map(|p| p.prior).sum();
+    if total <= 0.0 || !total.is_finite() {
+        return Err(MapError::Empty {
+            what: "prior",
+            advice: "no weight belongs to any place; do the ids or coordinates match?".into(),
+        });
+    }
+    if offered > 0.0 {
+        report.prior_unmatched = (1.0 - total / offered).max(0.0);
+    }
+    places.iter_mut().for_each(|p| p.prior /= total);
+    Ok(())
+}
+
+fn pick_targets(
+    plan: &TargetPlan,
+    graph: &StreetGraph,
+    places: &[Place],
+    index: &SpatialIndex,
+    report: &mut BuildReport,
+) -> Result<Vec<Target>, MapError> {
+    let mut weights = std::collections::BTreeMap::<u32, f64>::new();
+    match plan {
+        TargetPlan::Uniform => {
+            places.iter().for_each(|p| *weights.entry(p.node).or_default() += 1.0);
+        }
+        TargetPlan::Random { count, seed } => {
+            if *count == 0 {
+                return Err(MapError::invalid(
+                    "targets",
+                    "random:0 picks none; ask for at least 1",
+                ));
+            }
+            let chosen = SplitMix::new(*seed).choose(graph.node_count(), *count);
+            weights.extend(chosen.into_iter().map(|node| (node as u32, 1.0)));
+        }
+        TargetPlan::Weights(Weights::ById(by_id)) => {
+            for place in places {
+                if let Some(weight) = by_id.get(&place.id) {
+                    *weights.entry(place.node).or_default() += weight;
+                }
+            }
+        }
+        TargetPlan::Weights(Weights::At(points)) => {
+            for &(coord, weight) in points {
+                match index.nearest(coord) {
+                    Some((node, distance)) if distance <= report.snap_km => {
+                        *weights.entry(node).or_default() += weight;
+                    }
+                    _ => report.targets_without_street += 1,
+                }
+            }
+        }
+    }
+    weights.retain(|_, weight| *weight > 0.0);
+    let total: f64 = weights.values().sum();
+    if weights.is_empty() || !total.is_finite() {
+        return Err(MapError::Empty {
+            what: "target list",
+            advice: "no target has a positive weight and a street within the limit (--snap)".into(),
+        });
+    }
+    Ok(weights.into_iter().map(|(node, weight)| Target { node, weight: weight / total }).collect())
+}

@@ -1,0 +1,231 @@
+//! The container that maps and cost tables are kept in: named sections, a version, a checksum.
+//!
+//! Layout, little-endian: magic (8 bytes), kind (8), version (u32), section count (u32), BLAKE3 of
+//! all that follows (32), a table of (name 8, offset u64, length u64), then the sections. The
+//! checksum doubles as the identity of a map version.
+
+use std::io::Write;
+use std::path::Path;
+
+use crate::MapError;
+
+/// Like PNG's: a copy that mangled line ends is recognised at once.
+const MAGIC: &[u8; 8] = b"LRGEO\r\n\x1a";
+const HEADER: usize = 8 + 8 + 4 + 4 + 32;
+const ENTRY: usize = 8 + 8 + 8;
+
+/// What a file holds: its kind and the version of its format.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    /// As it stands in the file, padded with spaces to eight bytes.
+    pub(crate) tag: [u8; 8],
+    /// As people call it.
+    pub(crate) name: &'static str,
+    pub(crate) version: u32,
+    /// The command that makes such a file.
+    pub(crate) made_by: &'static str,
+}
+
+/// The checksum of a file: which version of a map it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fingerprint(pub [u8; 32]);
+
+impl std::fmt::Display for Fingerprint {
+    /// Sixteen hexadecimal digits: enough to tell versions apart at a glance.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0[..8].iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// A number that can stand in a section.
+pub(crate) trait Plain: Copy {
+    const SIZE: usize;
+    fn put(self, out: &mut Vec<u8>);
+    fn get(bytes: &[u8]) -> Self;
+}
+
+macro_rules! plain {
+    ($($t:ty),*) => {$(
+        impl Plain for $t {
+            const SIZE: usize = size_of::<$t>();
+            fn put(self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&self.to_le_bytes());
+            }
+            fn get(bytes: &[u8]) -> Self {
+                let mut buffer = [0; size_of::<$t>()];
+                buffer.copy_from_slice(bytes);
+                <$t>::from_le_bytes(buffer)
+            }
+        }
+    )*};
+}
+plain!(u32, u64, f64);
+
+/// Collects sections and writes them in one go.
+pub(crate) struct Writer {
+    kind: Kind,
+    sections: Vec<([u8; 8], Vec<u8>)>,
+}
+
+impl Writer {
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self { kind, sections: Vec::new() }
+    }
+
+    pub(crate) fn numbers<T: Plain>(&mut self, name: &str, values: impl IntoIterator<Item = T>) {
+        let mut bytes = Vec::new();
+        values.into_iter().for_each(|v| v.put(&mut bytes));
+        self.bytes(name, bytes);
+    }
+
+    pub(crate) fn bytes(&mut self, name: &str, bytes: Vec<u8>) {
+        self.sections.push((section_name(name), bytes));
+    }
+
+    /// Texts, one per line (they hold no line ends: the readers refuse those).
+    pub(crate) fn texts<'a>(&mut self, name: &str, texts: impl IntoIterator<Item = &'a str>) {
+        let mut bytes = Vec::new();
+        for text in texts {
+            bytes.extend_from_slice(text.as_bytes());
+            bytes.push(b'\n');
+        }
+        self.bytes(name, bytes);
+    }
+
+    /// Writes the file; on any error nothing is left behind under `path`.
+    pub(crate) fn save(self, path: &Path) -> Result<Fingerprint, MapError> {
+        let mut body = Vec::new();
+        let mut offset = (HEADER + ENTRY * self.sections.len()) as u64;
+        for (name, bytes) in &self.sections {
+            body.extend_from_slice(name);
+            offset.put(&mut body);
+            (bytes.len() as u64).put(&mut body);
+            offset += bytes.len() as u64;
+        }
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&body);
+        self.sections.iter().for_each(|(_, bytes)| {
+            hasher.update(bytes);
+        });
+        let checksum = *hasher.finalize().as_bytes();
+
+        let mut head = Vec::with_capacity(HEADER);
+        head.extend_from_slice(MAGIC);
+        head.extend_from_slice(&self.kind.tag);
+        self.kind.version.put(&mut head);
+        (self.sections.len() as u32).put(&mut head);
+        head.extend_from_slice(&checksum);
+        let sections = self.sections.iter().map(|(_, bytes)| bytes.as_slice());
+        write_whole(path, [head.as_slice(), body.as_slice()].into_iter().chain(sections))?;
+        Ok(Fingerprint(checksum))
+    }
+}
+
+/// Writes a file under a temporary name beside `path` and renames it when it is complete, so that
+/// `path` is always either the old file or the whole new one.
+pub fn write_whole<'a>(
+    path: &Path,
+    parts: impl IntoIterator<Item = &'a [u8]>,
+) -> Result<(), MapError> {
+    let name = path.file_name().ok_or_else(|| MapError::file(path, "not a file name"))?;
+    let mut hidden = std::ffi::OsString::from(".");
+    hidden.push(name);
+    hidden.push(format!(".{}.part", std::process::id()));
+    let partial = path.with_file_name(hidden);
+    let written = (|| {
+        let mut file = std::io::BufWriter::new(std::fs::File::create(&partial)?);
+        parts.into_iter().try_for_each(|part| file.write_all(part))?;
+        file.into_inner()?.sync_all()?;
+        std::fs::rename(&partial, path)
+    })();
+    written.map_err(|source| {
+        let _ = std::fs::remove_file(&partial);
+        MapError::Io { path: path.into(), source }
+    })
+}
+
+/// A file whose checksum was found right.
+pub(crate) struct Reader<'p> {
+    path: &'p Path,
+    bytes: Vec<u8>,
+    sections: Vec<([u8; 8], std::ops::Range<usize>)>,
+    pub(crate) fingerprint: Fingerprint,
+}
+
+impl<'p> Reader<'p> {
+    pub(crate) fn open(path: &'p Path, kind: Kind) -> Result<Self, MapError> {
+        let bytes = std::fs::read(path).map_err(MapError::io(path))?;
+        let refuse = |reason: String| Err(MapError::file(path, reason));
+        let rebuild = format!("make it again with `{}`", kind.made_by);
+        if bytes.len() < HEADER || bytes[..8] != *MAGIC {
+            return refuse(format!("not an lrgeo file, or cut off at the start; {rebuild}"));
+        }
+        if bytes[8..16] != kind.tag {
+            let found = String::from_utf8_lossy(&bytes[8..16]);
+            return refuse(format!("holds a `{}`, not a {}", found.trim(), kind.name));
+        }
+        let version = u32::get(&bytes[16..20]);
+        if version != kind.version {
+            return refuse(format!(
+                "version: the file has format {version}, this lrgeo reads {}; {rebuild}",
+                kind.version
+            ));
+        }
+        let mut checksum = [0; 32];
+        checksum.copy_from_slice(&bytes[24..HEADER]);
+        if *blake3::hash(&bytes[HEADER..]).as_bytes() != checksum {
+            return refuse(format!("checksum: the file is cut off or damaged; {rebuild}"));
+        }
+        let count = u32::get(&bytes[20..24]) as usize;
+        let Some(table) = count.checked_mul(ENTRY).and_then(|n| bytes.get(HEADER..HEADER + n))
+        else {
+            return refuse(format!("section table: longer than the file; {rebuild}"));
+        };
+        let mut sections = Vec::with_capacity(count);
+        for entry in table.chunks_exact(ENTRY) {
+            let (start, length) = (u64::get(&entry[8..16]), u64::get(&entry[16..24]));
+            match start.checked_add(length) {
+                Some(end) if end <= bytes.len() as u64 => {
+                    let mut name = [0; 8];
+                    name.copy_from_slice(&entry[..8]);
+                    sections.push((name, start as usize..end as usize));
+                }
+                _ => return refuse(format!("section table: points outside the file; {rebuild}")),
+            }
+        }
+        Ok(Self { path, bytes, sections, fingerprint: Fingerprint(checksum) })
+    }
+
+    pub(crate) fn bytes(&self, name: &str) -> Result<&[u8], MapError> {
+        let wanted = section_name(name);
+        match self.sections.iter().find(|(name, _)| *name == wanted) {
+            Some((_, range)) => Ok(&self.bytes[range.clone()]),
+            None => Err(self.broken(name, "missing")),
+        }
+    }
+
+    pub(crate) fn numbers<T: Plain>(&self, name: &str) -> Result<Vec<T>, MapError> {
+        let bytes = self.bytes(name)?;
+        if bytes.len() % T::SIZE != 0 {
+            return Err(self.broken(name, "has a broken length"));
+        }
+        Ok(bytes.chunks_exact(T::SIZE).map(T::get).collect())
+    }
+
+    pub(crate) fn texts(&self, name: &str) -> Result<Vec<String>, MapError> {
+        let text = std::str::from_utf8(self.bytes(name)?)
+            .map_err(|_| self.broken(name, "is not UTF-8"))?;
+        Ok(text.lines().map(str::to_owned).collect())
+    }
+
+    /// The error for a section whose checksum is right and whose content is not.
+    pub(crate) fn broken(&self, name: &str, what: &str) -> MapError {
+        MapError::file(self.path, format!("section {name}: {what}"))
+    }
+}
+
+fn section_name(name: &str) -> [u8; 8] {
+    let mut padded = [b' '; 8];
+    padded[..name.len()].copy_from_slice(name.as_bytes());
+    padded
+}

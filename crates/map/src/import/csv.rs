@@ -1,0 +1,240 @@
+//! Streets, places, priors and targets from CSV files with a header line.
+//!
+//! Columns are found by name, in any order; others are ignored. The accepted names are those of
+//! this project and of the common exports (osmnx): see `docs/map-files.md`.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use csv::StringRecord;
+
+use crate::MapError;
+use crate::build::Weights;
+use crate::geo::Coord;
+use crate::places::Site;
+use crate::streets::Streets;
+
+const ID: &[&str] = &["id", "node_id", "osmid"];
+const LAT: &[&str] = &["lat", "y"];
+const LON: &[&str] = &["lon", "x"];
+const FROM: &[&str] = &["from", "u"];
+const TO: &[&str] = &["to", "v"];
+const LENGTH_KM: &[&str] = &["length_km"];
+const LENGTH_M: &[&str] = &["length_m", "length"];
+const SPEED: &[&str] = &["speed_kmh", "speed_class"];
+const WEIGHT: &[&str] = &["weight", "prior", "count"];
+
+/// Without a speed column: what a city street allows.
+const DEFAULT_SPEED_KMH: f64 = 40.0;
+
+/// Reads a street network: nodes `id,lat,lon`, edges `from,to,length_m[,speed_kmh]`.
+///
+/// Each edge row holds one way, from `from` to `to`; with `undirected` every row holds both ways.
+pub fn read_streets(nodes: &Path, edges: &Path, undirected: bool) -> Result<Streets, MapError> {
+    let mut streets = Streets::default();
+    let mut index = HashMap::new();
+    let mut table = Table::open(nodes)?;
+    let (id, lat, lon) = (table.require(ID)?, table.require(LAT)?, table.require(LON)?);
+    while let Some(row) = table.next()? {
+        let coord = row.coord(lat, lon)?;
+        let name = row.text(id)?.to_owned();
+        if index.insert(name, streets.nodes.len() as u32).is_some() {
+            return Err(row.error(id, "stands twice; ids must be different"));
+        }
+        streets.nodes.push(coord);
+    }
+
+    let mut table = Table::open(edges)?;
+    let (from, to) = (table.require(FROM)?, table.require(TO)?);
+    let (length, per_km) = match table.find(LENGTH_KM) {
+        Some(column) => (column, 1.0),
+        None => (table.require(LENGTH_M)?, 1000.0),
+    };
+    let speed = table.find(SPEED);
+    while let Some(row) = table.next()? {
+        let node = |column: usize| {
+            let name = row.text(column)?;
+            index.get(name).copied().ok_or_else(|| {
+                row.error(column, format!("node `{name}` is not in {}", nodes.display()))
+            })
+        };
+        let (from, to) = (node(from)?, node(to)?);
+        let length_km = row.weight(length)? / per_km;
+        let speed_kmh = match speed {
+            Some(column) if !row.raw(column).is_empty() => {
+                let kmh = row.weight(column)?;
+                if kmh == 0.0 {
+                    return Err(row.error(column, "must be positive"));
+                }
+                kmh
+            }
+            _ => DEFAULT_SPEED_KMH,
+        };
+        streets.add(from, to, length_km, speed_kmh, !undirected);
+    }
+    Ok(streets)
+}
+
+/// Reads places: `id,lat,lon`.
+pub fn read_sites(path: &Path) -> Result<Vec<Site>, MapError> {
+    let mut table = Table::open(path)?;
+    let (id, lat, lon) = (table.require(ID)?, table.require(LAT)?, table.require(LON)?);
+    let (mut sites, mut seen) = (Vec::new(), std::collections::HashSet::new());
+    while let Some(row) = table.next()? {
+        let name = row.text(id)?.to_owned();
+        if name.contains(['\n', '\r']) {
+            return Err(row.error(id, "must not hold a line end"));
+        }
+        if !seen.insert(name.clone()) {
+            return Err(row.error(id, "stands twice; ids must be different"));
+        }
+        sites.push(Site { id: name, coord: row.coord(lat, lon)? });
+    }
+    Ok(sites)
+}
+
+/// Reads weights from the named column (or `weight`, `prior`, `count`): at coordinates where the
+/// file has `lat,lon`, by `id` otherwise. Without any weight column every row counts one.
+pub fn read_weights(path: &Path, column: Option<&str>) -> Result<Weights, MapError> {
+    let mut table = Table::open(path)?;
+    let weight = match column {
+        Some(name) => Some(table.require(&[name])?),
+        None => table.find(WEIGHT),
+    };
+    let weigh = |row: &Row<'_>| weight.map_or(Ok(1.0), |column| row.weight(column));
+    if let (Some(lat), Some(lon)) = (table.find(LAT), table.find(LON)) {
+        let mut points = Vec::new();
+        while let Some(row) = table.next()? {
+            points.push((row.coord(lat, lon)?, weigh(&row)?));
+        }
+        return Ok(Weights::At(points));
+    }
+    let id = table.require(ID)?;
+    let mut by_id = HashMap::new();
+    while let Some(row) = table.next()? {
+        if by_id.insert(row.text(id)?.to_owned(), weigh(&row)?).is_some() {
+            return Err(row.error(id, "stands twice; ids must be different"));
+        }
+    }
+    Ok(Weights::ById(by_id))
+}
+
+/// A CSV file being read, and where in it we are.
+struct Table {
+    path: PathBuf,
+    reader: csv::Reader<std::fs::File>,
+    header: StringRecord,
+    record: StringRecord,
+}
+
+/// One line of a [`Table`].
+struct Row<'t> {
+    table: &'t Table,
+}
+
+impl Table {
+    fn open(path: &Path) -> Result<Self, MapError> {
+        let file = std::fs::File::open(path).map_err(MapError::io(path))?;
+        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(file);
+        let header = reader.headers().map_err(|e| unreadable(path, &e))?.clone();
+        if header.is_empty() {
+            return Err(MapError::file(path, "the file is empty; a header line is needed"));
+        }
+        Ok(Self { path: path.into(), reader, header, record: StringRecord::new() })
+    }
+
+    fn find(&self, names: &[&str]) -> Option<usize> {
+        names.iter().find_map(|name| {
+            self.header
+                .iter()
+                .position(|h| h.trim_start_matches('\u{feff}').eq_ignore_ascii_case(name))
+        })
+    }
+
+    fn require(&self, names: &[&str]) -> Result<usize, MapError> {
+        self.find(names).ok_or_else(|| MapError::Line {
+            path: self.path.clone(),
+            line: 1,
+            field: names[0].into(),
+            reason: format!(
+                "no such column (accepted names: {}); the header has: {}",
+                names.join(", "),
+                self.header.iter().collect::<Vec<_>>().join(", ")
+            ),
+        })
+    }
+
+    fn next(&mut self) -> Result<Option<Row<'_>>, MapError> {
+        match self.reader.read_record(&mut self.record) {
+            Ok(true) => Ok(Some(Row { table: self })),
+            Ok(false) => Ok(None),
+            Err(error) => Err(unreadable(&self.path, &error)),
+        }
+    }
+}
+
+fn unreadable(path: &Path, error: &csv::Error) -> MapError {
+    match error.position() {
+        Some(position) => MapError::Line {
+            path: path.into(),
+            line: position.line(),
+            field: "row".into(),
+            reason: match error.kind() {
+                csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+                    format!("has {len} fields where the header has {expected_len}")
+                }
+                csv::ErrorKind::Utf8 { .. } => "is not UTF-8".into(),
+                _ => error.to_string(),
+            },
+        },
+        None => MapError::file(path, error.to_string()),
+    }
+}
+
+impl Row<'_> {
+    fn raw(&self, column: usize) -> &str {
+        self.table.record.get(column).unwrap_or("")
+    }
+
+    fn text(&self, column: usize) -> Result<&str, MapError> {
+        match self.raw(column) {
+            "" => Err(self.error(column, "is empty")),
+            text => Ok(text),
+        }
+    }
+
+    /// A finite number.
+    fn number(&self, column: usize) -> Result<f64, MapError> {
+        let text = self.text(column)?;
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(value),
+            _ => Err(self.error(column, format!("`{text}` is not a finite number"))),
+        }
+    }
+
+    /// A finite number that is not negative: a length, a speed, a weight.
+    fn weight(&self, column: usize) -> Result<f64, MapError> {
+        let value = self.number(column)?;
+        if value < 0.0 {
+            return Err(self.error(column, format!("{value} is negative")));
+        }
+        Ok(value)
+    }
+
+    fn coord(&self, lat: usize, lon: usize) -> Result<Coord, MapError> {
+        let (north, east) = (self.number(lat)?, self.number(lon)?);
+        Coord::new(north, east).map_err(|error| {
+            let column = if north.abs() > 90.0 { lat } else { lon };
+            self.error(column, error.to_string())
+        })
+    }
+
+    fn error(&self, column: usize, reason: impl Into<String>) -> MapError {
+        MapError::Line {
+            path: self.table.path.clone(),
+            line: self.table.record.position().map_or(0, csv::Position::line),
+            field: self.table.header.get(column).unwrap_or("row").into(),
+            reason: reason.into(),
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Reading what others wrote: OpenStreetMap files and CSV tables.
+
+mod csv;
+pub mod osm;
+mod rules;
+
+pub use csv::{read_sites, read_streets, read_weights};
+pub use osm::{OsmReport, read_osm};

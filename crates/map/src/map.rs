@@ -1,0 +1,188 @@
+//! A map: streets, places on them, where users are and where they want to go.
+
+use std::path::Path;
+
+use crate::MapError;
+use crate::file::{Fingerprint, Kind, Reader, Writer};
+use crate::geo::{BoundingBox, Coord};
+use crate::graph::{Arc, StreetGraph};
+use crate::places::Place;
+use crate::units::Length;
+
+/// How people move; decides which ways may be used, in which direction and how fast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum TravelMode {
+    /// By car: one-way streets hold.
+    #[default]
+    Drive,
+    /// On foot: nearly everything both ways, no motorways.
+    Walk,
+    /// By bicycle.
+    Bike,
+}
+
+impl TravelMode {
+    /// All of them, with the names used in options and files.
+    pub const ALL: [(TravelMode, &'static str); 3] =
+        [(TravelMode::Drive, "drive"), (TravelMode::Walk, "walk"), (TravelMode::Bike, "bike")];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+
+    /// Speed on the straight leg between a place and its street, in km/h: what the slowest
+    /// streets of the mode allow.
+    pub fn access_speed_kmh(self) -> f64 {
+        match self {
+            TravelMode::Drive => 20.0,
+            TravelMode::Walk => 5.0,
+            TravelMode::Bike => 10.0,
+        }
+    }
+}
+
+/// Where users want to go: a street node and the probability that it is the target (q).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Target {
+    /// The street node.
+    pub node: u32,
+    /// Its probability.
+    pub weight: f64,
+}
+
+/// Everything the later stages need to know about a city.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Map {
+    /// Where it came from, for people: `demo city, seed 1`, `OpenStreetMap`, `CSV`.
+    pub source: String,
+    /// How people move on it.
+    pub travel: TravelMode,
+    /// The side of the grid cells, when the places are a grid.
+    pub cell: Option<Length>,
+    /// The streets: strongly connected.
+    pub graph: StreetGraph,
+    /// The location set V, with prior p.
+    pub places: Vec<Place>,
+    /// The targets, with distribution q.
+    pub targets: Vec<Target>,
+}
+
+const KIND: Kind = Kind { tag: *b"map     ", name: "map", version: 1, made_by: "lrgeo map build" };
+
+impl Map {
+    /// The coordinates of the places, in order.
+    pub fn coords(&self) -> Vec<Coord> {
+        self.places.iter().map(|p| p.coord).collect()
+    }
+
+    /// The box around the places.
+    pub fn bounds(&self) -> Option<BoundingBox> {
+        BoundingBox::around(self.places.iter().map(|p| p.coord))
+    }
+
+    /// Writes the map; nothing is left under `path` if that fails.
+    pub fn save(&self, path: &Path) -> Result<Fingerprint, MapError> {
+        let mut file = Writer::new(KIND);
+        file.texts("about", [self.source.as_str(), self.travel.name()]);
+        file.numbers("cell", [self.cell.map_or(0.0, Length::km)]);
+        put_coords(&mut file, "nodes", self.graph.coords().iter().copied());
+        file.numbers("arcs", self.graph.arcs().flat_map(|(from, to, mm, ms)| [from, to, mm, ms]));
+        put_coords(&mut file, "places", self.places.iter().map(|p| p.coord));
+        file.texts("ids", self.places.iter().map(|p| p.id.as_str()));
+        file.numbers("access", self.places.iter().flat_map(|p| [p.node, p.leg]));
+        file.numbers("prior", self.places.iter().map(|p| p.prior));
+        file.numbers("targets", self.targets.iter().map(|t| t.node));
+        file.numbers("weights", self.targets.iter().map(|t| t.weight));
+        file.save(path)
+    }
+
+    /// Opens a map that [`Map::save`] wrote.
+    pub fn open(path: &Path) -> Result<(Self, Fingerprint), MapError> {
+        let file = Reader::open(path, KIND)?;
+        let about = file.texts("about")?;
+        let [source, travel] = about.as_slice() else {
+            return Err(file.broken("about", "must have two lines"));
+        };
+        let travel = TravelMode::ALL.iter().find(|(_, name)| name == travel);
+        let travel = travel.ok_or_else(|| file.broken("about", "names an unknown travel mode"))?.0;
+        let cell = file.numbers::<f64>("cell")?;
+        let cell = cell.first().and_then(|&km| Length::from_km(km).ok());
+
+        let coords = get_coords(&file, "nodes")?;
+        let node_count = coords.len();
+        let check_node = |section: &str, node: u32| {
+            let known = (node as usize) < node_count;
+            known.then_some(node).ok_or_else(|| file.broken(section, "refers to an unknown node"))
+        };
+        let arcs = file
+            .numbers::<u32>("arcs")?
+            .chunks_exact(4)
+            .map(|a| {
+                Ok((
+                    check_node("arcs", a[0])?,
+                    Arc { to: check_node("arcs", a[1])?, mm: a[2], ms: a[3] },
+                ))
+            })
+            .collect::<Result<Vec<_>, MapError>>()?;
+
+        let place_coords = get_coords(&file, "places")?;
+        let (ids, access) = (file.texts("ids")?, file.numbers::<u32>("access")?);
+        let prior = get_distribution(&file, "prior")?;
+        let count = place_coords.len();
+        if ids.len() != count || access.len() != 2 * count || prior.len() != count {
+            return Err(file.broken("places", "disagrees with ids, access or prior in length"));
+        }
+        let places = place_coords
+            .into_iter()
+            .zip(ids)
+            .zip(access.chunks_exact(2).zip(prior))
+            .map(|((coord, id), (access, prior))| {
+                Ok(Place {
+                    id,
+                    coord,
+                    node: check_node("access", access[0])?,
+                    leg: access[1],
+                    prior,
+                })
+            })
+            .collect::<Result<Vec<_>, MapError>>()?;
+
+        let (nodes, weights) =
+            (file.numbers::<u32>("targets")?, get_distribution(&file, "weights")?);
+        if nodes.len() != weights.len() {
+            return Err(file.broken("targets", "disagrees with weights in length"));
+        }
+        let targets = nodes
+            .into_iter()
+            .zip(weights)
+            .map(|(node, weight)| Ok(Target { node: check_node("targets", node)?, weight }))
+            .collect::<Result<Vec<_>, MapError>>()?;
+
+        let graph = StreetGraph::from_arcs(coords, &arcs);
+        let map = Map { source: source.clone(), travel, cell, graph, places, targets };
+        Ok((map, file.fingerprint))
+    }
+}
+
+pub(crate) fn put_coords(file: &mut Writer, name: &str, coords: impl Iterator<Item = Coord>) {
+    file.numbers(name, coords.flat_map(|c| [c.lat(), c.lon()]));
+}
+
+pub(crate) fn get_coords(file: &Reader<'_>, name: &str) -> Result<Vec<Coord>, MapError> {
+    let numbers = file.numbers::<f64>(name)?;
+    numbers
+        .chunks_exact(2)
+        .map(|c| Coord::new(c[0], c[1]).map_err(|e| file.broken(name, &e.to_string())))
+        .collect()
+}
+
+/// Probabilities: each finite and not negative.
+pub(crate) fn get_distribution(file: &Reader<'_>, name: &str) -> Result<Vec<f64>, MapError> {
+    let values = file.numbers::<f64>(name)?;
+    if values.iter().all(|v| v.is_finite() && *v >= 0.0) {
+        Ok(values)
+    } else {
+        Err(file.broken(name, "holds a number that is no probability"))
+    }
+}

@@ -1,0 +1,173 @@
+//! The Geo-Ind graph of a set of places (Def. 3.1): who is near whom, and how far by hops.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use rayon::prelude::*;
+
+use crate::geo::Coord;
+use crate::index::SpatialIndex;
+use crate::progress::Progress;
+
+/// Places as nodes, an edge where `d(i,j) <= gamma`, weighted by that distance in kilometres.
+#[derive(Clone, Debug)]
+pub struct NeighbourGraph {
+    first: Vec<usize>,
+    edges: Vec<(u32, f64)>,
+}
+
+/// How faithful path distances are to straight ones (spec section 1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stretch {
+    /// The largest `D(i,j) / d(i,j)` over the connected pairs that were looked at.
+    pub worst: f64,
+    /// The mean of the same.
+    pub mean: f64,
+    /// From how many places the pairs were looked at; fewer than all on large maps.
+    pub sources: usize,
+}
+
+impl NeighbourGraph {
+    /// Joins all places at most `gamma_km` apart, by a spatial index rather than by comparing
+    /// all pairs.
+    pub fn new(coords: &[Coord], gamma_km: f64) -> Self {
+        let index = SpatialIndex::new(coords);
+        let near: Vec<Vec<(u32, f64)>> = coords
+            .par_iter()
+            .enumerate()
+            .map(|(i, &c)| {
+                let mut near = index.within(c, gamma_km);
+                near.retain(|&(j, _)| j as usize != i);
+                near
+            })
+            .collect();
+        let mut first = vec![0];
+        first.extend(near.iter().scan(0, |sum, n| {
+            *sum += n.len();
+            Some(*sum)
+        }));
+        Self { first, edges: near.concat() }
+    }
+
+    /// How many places.
+    pub fn len(&self) -> usize {
+        self.first.len() - 1
+    }
+
+    /// Whether there are no places.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many unordered pairs are joined.
+    pub fn edge_count(&self) -> usize {
+        self.edges.len() / 2
+    }
+
+    /// The neighbours of place `i` and their distances in kilometres.
+    pub fn neighbours(&self, i: u32) -> &[(u32, f64)] {
+        &self.edges[self.first[i as usize]..self.first[i as usize + 1]]
+    }
+
+    /// The places with path distance `D(source, j) <= limit_km`, nearest first, with `D`: the
+    /// locally relevant places of Def. 4.1 when the limit is Gamma.
+    pub fn within(&self, source: u32, limit_km: f64) -> Vec<(u32, f64)> {
+        let mut best = std::collections::HashMap::new();
+        let mut settled = Vec::new();
+        let mut queue = BinaryHeap::from([Entry { distance: 0.0, place: source }]);
+        best.insert(source, 0.0);
+        while let Some(Entry { distance, place }) = queue.pop() {
+            if distance > best[&place] {
+                continue;
+            }
+            settled.push((place, distance));
+            for &(to, d) in self.neighbours(place) {
+                let there = distance + d;
+                if there <= limit_km && best.get(&to).is_none_or(|&known| there < known) {
+                    best.insert(to, there);
+                    queue.push(Entry { distance: there, place: to });
+                }
+            }
+        }
+        settled
+    }
+
+    /// The connected component of every place, numbered from 0 in the order they are found.
+    pub fn components(&self) -> Vec<u32> {
+        let mut component = vec![u32::MAX; self.len()];
+        let mut count = 0;
+        for start in 0..self.len() as u32 {
+            if component[start as usize] != u32::MAX {
+                continue;
+            }
+            component[start as usize] = count;
+            let mut open = vec![start];
+            while let Some(i) = open.pop() {
+                for &(j, _) in self.neighbours(i) {
+                    if component[j as usize] == u32::MAX {
+                        component[j as usize] = count;
+                        open.push(j);
+                    }
+                }
+            }
+            count += 1;
+        }
+        component
+    }
+
+    /// How much longer paths are than straight lines, from at most `max_sources` evenly picked
+    /// places to all places they are connected with.
+    pub fn stretch(
+        &self,
+        coords: &[Coord],
+        max_sources: usize,
+        progress: &dyn Progress,
+    ) -> Stretch {
+        let step = self.len().div_ceil(max_sources.max(1)).max(1);
+        let sources: Vec<u32> = (0..self.len() as u32).step_by(step).collect();
+        progress.begin("stretch of the Geo-Ind graph", sources.len() as u64);
+        let (worst, sum, pairs) = sources
+            .par_iter()
+            .map(|&source| {
+                let here = coords[source as usize];
+                let ratios =
+                    self.within(source, f64::INFINITY).into_iter().filter_map(|(j, path)| {
+                        let straight = here.distance_km(coords[j as usize]);
+                        (straight > 0.0).then(|| path / straight)
+                    });
+                let found = ratios.fold((1.0, 0.0, 0u64), |(w, s, n), r| (r.max(w), s + r, n + 1));
+                progress.advance(1);
+                found
+            })
+            .reduce(|| (1.0, 0.0, 0), |a, b| (f64::max(a.0, b.0), a.1 + b.1, a.2 + b.2));
+        progress.end();
+        let mean = if pairs == 0 { 1.0 } else { sum / pairs as f64 };
+        Stretch { worst, mean, sources: sources.len() }
+    }
+}
+
+/// A queue entry, nearest first, then by place so that the order is always the same.
+struct Entry {
+    distance: f64,
+    place: u32,
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.distance.total_cmp(&self.distance).then(other.place.cmp(&self.place))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Entry {}
