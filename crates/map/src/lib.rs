@@ -4,8 +4,10 @@
 //! [`travel`] measures how far every place is from every target, and [`table`] turns that into the
 //! cost reference table of the paper's section 4.5.
 
+mod beta;
 pub mod build;
 mod error;
+pub mod export;
 mod file;
 pub mod geo;
 pub mod graph;
@@ -19,7 +21,10 @@ pub mod region;
 pub mod rng;
 pub mod search;
 pub mod streets;
+pub mod table;
+pub mod travel;
 pub mod units;
+pub mod utility;
 
 pub use error::MapError;
 pub use file::{Fingerprint, write_whole};

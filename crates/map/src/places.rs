@@ -82,6 +82,21 @@ impl Grid {
         }
     }
 
+    /// Origin and step in degrees, for a file; the counts go beside them.
+    pub(crate) fn to_arrays(self) -> [[f64; 2]; 2] {
+        [[self.origin.lat(), self.origin.lon()], [self.step_lat, self.step_lon]]
+    }
+
+    /// The inverse of [`Grid::to_arrays`] on what a file holds.
+    pub(crate) fn from_arrays(numbers: &[f64], size: &[u32]) -> Option<Self> {
+        let (&[lat, lon, step_lat, step_lon, ..], &[rows, columns]) = (numbers, size) else {
+            return None;
+        };
+        let sound = step_lat > 0.0 && step_lon > 0.0 && rows > 0 && columns > 0;
+        let origin = Coord::new(lat, lon).ok()?;
+        sound.then_some(Self { origin, step_lat, step_lon, rows, columns })
+    }
+
     pub(crate) fn centre(&self, row: u32, column: u32) -> Coord {
         let lat = self.origin.lat() + (f64::from(row) + 0.5) * self.step_lat;
         let lon = self.origin.lon() + (f64::from(column) + 0.5) * self.step_lon;

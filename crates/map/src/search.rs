@@ -46,6 +46,11 @@ impl<'g> Search<'g> {
         self.touched.iter().map(|&v| (v, self.distance[v as usize])).collect()
     }
 
+    /// The distance of `node` in the last search; `None` if it was not reached.
+    pub fn distance(&self, node: u32) -> Option<Travel> {
+        Some(self.distance[node as usize]).filter(|&d| d != UNREACHABLE)
+    }
+
     fn run(&mut self, source: u32, direction: Direction, limit: Travel) {
         match self.metric {
             Metric::Distance => self.run_by(source, direction, limit, |arc| arc.mm),
@@ -89,7 +94,8 @@ impl<'g> Search<'g> {
 }
 
 /// One full search per source, in parallel: `read` is given the index of the source and the
-/// distances of all nodes, and keeps what it needs. Memory is one distance array per thread.
+/// distances of all nodes, and keeps what it needs. Memory is one distance array per thread; the
+/// progress advances by one per source.
 pub fn search_all<T: Send>(
     graph: &StreetGraph,
     metric: Metric,
@@ -98,8 +104,7 @@ pub fn search_all<T: Send>(
     progress: &dyn Progress,
     read: impl Fn(usize, &[Travel]) -> T + Sync,
 ) -> Vec<T> {
-    progress.begin("shortest-path trees", sources.len() as u64);
-    let results = sources
+    sources
         .par_iter()
         .enumerate()
         .map_init(
@@ -110,7 +115,5 @@ pub fn search_all<T: Send>(
                 result
             },
         )
-        .collect();
-    progress.end();
-    results
+        .collect()
 }

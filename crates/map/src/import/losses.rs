@@ -1,0 +1,71 @@
+//! A loss matrix from a file: `.npy` (numpy, 64-bit floats) or CSV without a header.
+
+use std::path::Path;
+
+use crate::MapError;
+use crate::utility::LossMatrix;
+
+/// Reads a square matrix of losses for `places` places, one row per true place.
+pub fn read_losses(path: &Path, places: usize) -> Result<LossMatrix, MapError> {
+    let bytes = std::fs::read(path).map_err(MapError::io(path))?;
+    let values = if bytes.starts_with(b"\x93NUMPY") {
+        read_npy(path, &bytes, places)?
+    } else {
+        read_csv(path, &bytes, places)?
+    };
+    LossMatrix::new(places, values).map_err(|error| MapError::file(path, error.to_string()))
+}
+
+fn read_csv(path: &Path, bytes: &[u8], places: usize) -> Result<Vec<f64>, MapError> {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .trim(csv::Trim::All)
+        .from_reader(bytes);
+    let mut values = Vec::new();
+    for (row, record) in reader.records().enumerate() {
+        let line = row as u64 + 1;
+        let error = |field: String, reason: String| MapError::Line {
+            path: path.into(),
+            line,
+            field,
+            reason,
+        };
+        let record = record.map_err(|e| error("row".into(), e.to_string()))?;
+        if record.len() != places {
+            return Err(error(
+                "row".into(),
+                format!("has {} numbers, needs {places}", record.len()),
+            ));
+        }
+        for (column, text) in record.iter().enumerate() {
+            let value = text.parse().map_err(|_| {
+                error(format!("column {}", column + 1), format!("`{text}` is not a number"))
+            })?;
+            values.push(value);
+        }
+    }
+    Ok(values)
+}
+
+/// Version 1 of numpy's format, little-endian doubles in C order: what `numpy.save` writes.
+fn read_npy(path: &Path, bytes: &[u8], places: usize) -> Result<Vec<f64>, MapError> {
+    let refuse = |reason: String| MapError::file(path, reason);
+    let length = bytes.get(8..10).map_or(0, |b| usize::from(u16::from_le_bytes([b[0], b[1]])));
+    let header = bytes.get(10..10 + length).map(String::from_utf8_lossy).unwrap_or_default();
+    let compact: String = header.chars().filter(|c| !c.is_whitespace()).collect();
+    if !compact.contains("'descr':'<f8'") || !compact.contains("'fortran_order':False") {
+        return Err(refuse(
+            "must hold 64-bit floats in C order (numpy.save of a float64 array)".into(),
+        ));
+    }
+    if !compact.contains(&format!("'shape':({places},{places})")) {
+        return Err(refuse(format!("shape: must be ({places}, {places}), one row per place")));
+    }
+    let data = &bytes[10 + length..];
+    if data.len() != places * places * 8 {
+        return Err(refuse("is cut off".into()));
+    }
+    let number = |b: &[u8]| f64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]);
+    Ok(data.chunks_exact(8).map(number).collect())
+}
