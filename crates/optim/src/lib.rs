@@ -9,6 +9,8 @@
 
 pub mod check;
 mod cost;
+#[cfg(feature = "direct")]
+pub mod direct;
 mod error;
 mod matrix;
 mod problem;

@@ -1,0 +1,113 @@
+//! From a solver's multipliers to a bound that holds whatever the solver did.
+
+use super::program::Program;
+
+/// Multipliers of a program: any numbers, `arcs` taken as zero where negative.
+#[derive(Debug, Clone)]
+pub(crate) struct Multipliers {
+    /// One per row sum.
+    pub(crate) mu: Vec<f64>,
+    /// One per inequality.
+    pub(crate) lambda: Vec<f64>,
+}
+
+/// `cost(z, y) >= constant + sum_k slope_k y_k` for every z that is feasible with y >= 0.
+#[derive(Debug, Clone)]
+pub(crate) struct AffineBound {
+    pub(crate) constant: f64,
+    /// One per column.
+    pub(crate) slope: Vec<f64>,
+    /// The row duals behind it, one per row of the program.
+    pub(crate) mu: Vec<f64>,
+}
+
+impl AffineBound {
+    /// The bound at a given y, rounded down.
+    pub(crate) fn at(&self, y: &[f64]) -> f64 {
+        let (mut sum, mut size) = (self.constant, self.constant.abs());
+        for (slope, y) in self.slope.iter().zip(y) {
+            sum += slope * y;
+            size += (slope * y).abs();
+        }
+        sum - size * (y.len() as f64 + 2.0) * f64::EPSILON
+    }
+}
+
+/// Whether costs count (a bound of the optimum) or not (a proof of infeasibility, a Farkas ray).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Costs {
+    Counted,
+    Ignored,
+}
+
+impl Program {
+    /// The Lagrangian bound of the multipliers, made valid: where a free entry's reduced cost is
+    /// negative, its row's mu is lowered by as much, which costs at most that amount since the row
+    /// sums to 1. Every rounding goes against us.
+    pub(crate) fn affine_bound(&self, multipliers: &Multipliers, costs: Costs) -> AffineBound {
+        let mut mu = multipliers.mu.clone();
+        let (mut reduced, mut size) = (vec![0.0; self.variables()], vec![0.0; self.variables()]);
+        if costs == Costs::Counted {
+            reduced.copy_from_slice(&self.cost);
+            size.copy_from_slice(&self.cost);
+        }
+        let mut terms = vec![2_u32; self.variables()];
+        let mut add = |v: usize, amount: f64| {
+            reduced[v] += amount;
+            size[v] += amount.abs();
+            terms[v] += 1;
+        };
+        let (mut constant, mut constant_size) = (0.0, 0.0);
+        for (inequality, &lambda) in self.inequalities.iter().zip(&multipliers.lambda) {
+            let lambda = lambda.max(0.0);
+            for (v, coefficient) in inequality.terms {
+                if coefficient != 0.0 {
+                    add(v, coefficient * lambda);
+                }
+            }
+            constant -= inequality.at_most * lambda;
+            constant_size += (inequality.at_most * lambda).abs();
+        }
+        for (sum, &mu) in self.sums.iter().zip(&mu) {
+            for &(v, factor) in sum {
+                add(v, -factor * mu);
+            }
+        }
+        let low = |v: usize| reduced[v] - size[v] * f64::from(terms[v]) * f64::EPSILON;
+        let mut lowered = vec![0.0_f64; mu.len()];
+        for (v, &(p, _)) in self.entries.iter().enumerate() {
+            lowered[p] = lowered[p].max(-low(v));
+        }
+        let mut slope: Vec<f64> = (0..self.columns).map(|k| low(self.y(k))).collect();
+        for (p, &lowered) in lowered.iter().enumerate().filter(|(_, lowered)| **lowered > 0.0) {
+            mu[p] = (mu[p] - lowered).next_down();
+            for (k, &(v, factor)) in self.sums[p].iter().enumerate() {
+                if v == self.y(k) {
+                    slope[k] = (slope[k] + (factor * lowered).next_down()).next_down();
+                }
+            }
+        }
+        for value in &mu {
+            constant += value;
+            constant_size += value.abs();
+        }
+        let terms = (mu.len() + self.inequalities.len()) as f64 + 2.0;
+        AffineBound { constant: constant - constant_size * terms * f64::EPSILON, slope, mu }
+    }
+
+    /// The same bound made independent of y: where a slope is negative, mu is lowered at the tied
+    /// row with the largest factor until it is not.
+    pub(crate) fn bound_for_all_y(&self, mut bound: AffineBound) -> AffineBound {
+        for k in 0..self.columns {
+            if bound.slope[k] < 0.0
+                && let Some((p, factor)) = self.anchor[k]
+            {
+                let lowering = (-bound.slope[k] / factor).next_up();
+                bound.mu[p] = (bound.mu[p] - lowering).next_down();
+                bound.constant = (bound.constant - lowering).next_down();
+            }
+            bound.slope[k] = 0.0;
+        }
+        bound
+    }
+}

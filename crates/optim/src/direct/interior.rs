@@ -1,0 +1,165 @@
+//! The program handed to a general interior-point solver (`clarabel`), in its dual form:
+//!
+//! ```text
+//! maximise   sum_i mu_i - sum_h lambda_h b_h    subject to  c + A' lambda - E' mu >= 0, lambda >= 0
+//! ```
+//!
+//! where the multipliers of the first inequality are the entries z and y. Nothing that comes back
+//! is trusted: matrices go through the repair, multipliers through [`Program::affine_bound`].
+
+use super::dual::Multipliers;
+use super::program::Program;
+use crate::settings::{Settings, Stop};
+use clarabel::algebra::CscMatrix;
+use clarabel::solver::{
+    DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus, SupportedConeT,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// When the solver must give up.
+#[derive(Debug, Clone)]
+pub(crate) struct Limits {
+    cancel: Option<Arc<AtomicBool>>,
+    seconds_left: f64,
+}
+
+impl Limits {
+    /// What is left of a solve that is under way.
+    pub(crate) fn of(settings: &Settings, stop: &Stop<'_>) -> Self {
+        let limit = settings.time_limit.map_or(f64::INFINITY, |limit| limit.as_secs_f64());
+        Self { cancel: settings.cancel.clone(), seconds_left: (limit - stop.seconds()).max(0.0) }
+    }
+}
+
+/// What y is during a solve.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Shared<'a> {
+    /// Variables of the program.
+    Free,
+    /// Constants, one per column.
+    Held(&'a [f64]),
+}
+
+/// What the solver said, unverified.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// A point near the optimum.
+    Point {
+        /// Free entries, then one y per column.
+        values: Vec<f64>,
+        multipliers: Multipliers,
+        iterations: usize,
+    },
+    /// Multipliers along which the dual grows for ever: no matrix exists.
+    Ray(Multipliers),
+    /// Neither (time limit, cancellation, or a breakdown before any progress).
+    Nothing,
+}
+
+/// Solves a program with y free or held.
+pub(crate) fn solve(program: &Program, shared: Shared<'_>, limits: Limits) -> Answer {
+    let dual = DualForm::new(program, shared);
+    let options = DefaultSettings {
+        verbose: false,
+        max_threads: 1,
+        max_iter: 200,
+        time_limit: limits.seconds_left,
+        // As far as it gets: a stall near these is judged by our own bounds, not by its status.
+        tol_gap_abs: 1e-13,
+        tol_gap_rel: 1e-11,
+        tol_feas: 1e-11,
+        ..DefaultSettings::default()
+    };
+    let unknowns = dual.objective.len();
+    let quadratic = CscMatrix::zeros((unknowns, unknowns));
+    let cones: [SupportedConeT<f64>; 1] = [NonnegativeConeT(dual.limits.len())];
+    let solver = DefaultSolver::new(
+        &quadratic,
+        &dual.objective,
+        &dual.matrix,
+        &dual.limits,
+        &cones,
+        options,
+    );
+    let Ok(mut solver) = solver else { return Answer::Nothing };
+    if let Some(cancel) = limits.cancel {
+        solver.set_termination_callback(move |_| cancel.load(Ordering::Relaxed));
+    }
+    solver.solve();
+    let solution = &solver.solution;
+    let (mu, lambda) = solution.x.split_at(program.rows.len());
+    let multipliers = Multipliers { mu: mu.to_vec(), lambda: lambda.to_vec() };
+    let finite = solution.x.iter().chain(&solution.z).all(|value| value.is_finite());
+    match solution.status {
+        _ if !finite => Answer::Nothing,
+        SolverStatus::DualInfeasible | SolverStatus::AlmostDualInfeasible => {
+            Answer::Ray(multipliers)
+        }
+        SolverStatus::Unsolved | SolverStatus::CallbackTerminated => Answer::Nothing,
+        _ => {
+            let mut values = solution.z[..dual.variables].to_vec();
+            match shared {
+                Shared::Free => {}
+                Shared::Held(y) => values.extend_from_slice(y),
+            }
+            Answer::Point { values, multipliers, iterations: solution.iterations as usize }
+        }
+    }
+}
+
+/// `min objective . x` subject to `matrix x + s = limits`, `s >= 0`, with x = (mu, lambda).
+struct DualForm {
+    objective: Vec<f64>,
+    matrix: CscMatrix<f64>,
+    limits: Vec<f64>,
+    /// Number of primal variables, hence of leading rows of `matrix`.
+    variables: usize,
+}
+
+impl DualForm {
+    fn new(program: &Program, shared: Shared<'_>) -> Self {
+        let free_entries = program.entries.len();
+        let variables = match shared {
+            Shared::Free => program.variables(),
+            Shared::Held(_) => free_entries,
+        };
+        // A held y moves to the right-hand side.
+        let held = |terms: &[(usize, f64)]| match shared {
+            Shared::Free => 0.0,
+            Shared::Held(y) => terms
+                .iter()
+                .filter(|(v, _)| *v >= free_entries)
+                .map(|(v, factor)| factor * y[v - free_entries])
+                .sum::<f64>(),
+        };
+        let (mut objective, mut start) = (Vec::new(), vec![0]);
+        let (mut row, mut value) = (Vec::new(), Vec::new());
+        for sum in &program.sums {
+            objective.push(held(sum) - 1.0);
+            for &(v, factor) in sum.iter().filter(|(v, _)| *v < variables) {
+                row.push(v);
+                value.push(factor);
+            }
+            start.push(row.len());
+        }
+        for (h, inequality) in program.inequalities.iter().enumerate() {
+            objective.push(inequality.at_most - held(&inequality.terms));
+            let mut terms = inequality.terms;
+            terms.sort_by_key(|(v, _)| *v);
+            for (v, factor) in terms {
+                if factor != 0.0 && v < variables {
+                    row.push(v);
+                    value.push(-factor);
+                }
+            }
+            row.push(variables + h);
+            value.push(-1.0);
+            start.push(row.len());
+        }
+        let mut limits = program.cost[..variables].to_vec();
+        limits.resize(variables + program.inequalities.len(), 0.0);
+        let matrix = CscMatrix::new(limits.len(), objective.len(), start, row, value);
+        Self { objective, matrix, limits, variables }
+    }
+}

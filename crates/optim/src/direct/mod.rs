@@ -1,0 +1,99 @@
+//! The whole LP handed to a general solver: the oracle of the tests and the baseline of benchmarks.
+//!
+//! The solver's word counts for nothing: the matrix is made strict and checked, the bound is proven
+//! again from the multipliers ([`Program::affine_bound`]), and infeasibility from the ray.
+
+mod dual;
+mod interior;
+mod program;
+mod strict;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use dual::{AffineBound, Costs, Multipliers};
+pub(crate) use interior::{Answer, Limits, Shared};
+pub(crate) use program::Program;
+pub(crate) use strict::{Draft, centre, strict};
+
+use crate::error::{Error, Infeasibility};
+use crate::problem::Problem;
+use crate::settings::{Progress, Settings};
+use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
+
+/// The largest program accepted: entries times (1 + arcs per row), beyond which memory runs out.
+const SIZE_LIMIT: usize = 50_000_000;
+
+/// Solves a problem as one linear program.
+pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+    let stop = settings.start()?;
+    let per_column = problem.rows() + 2 * problem.arcs().len();
+    let size = per_column.saturating_mul(problem.columns());
+    if size > SIZE_LIMIT {
+        return Err(Error::TooLarge { field: "direct.size", found: size, limit: SIZE_LIMIT });
+    }
+    let program = Program::new(problem, (0..problem.rows()).collect());
+    let shared = problem.fixed_y().map_or(Shared::Free, Shared::Held);
+    let limits = || Limits::of(settings, &stop);
+    let (values, multipliers, iterations) = match interior::solve(&program, shared, limits()) {
+        Answer::Point { values, multipliers, iterations } => (values, multipliers, iterations),
+        Answer::Ray(ray) => return Err(infeasible(problem, &program, &ray)),
+        Answer::Nothing => return Err(Error::StoppedEarly),
+    };
+    let Some(centre) = centre(problem, &program, limits()) else {
+        return Err(Error::StoppedEarly);
+    };
+    let (z, y, report) = strict(problem, &Draft::new(&program, &values), &centre)?;
+
+    let bound = program.affine_bound(&multipliers, Costs::Counted);
+    let (lower_bound, mu) = match problem.fixed_y() {
+        Some(y) => (bound.at(y), bound.mu),
+        None => {
+            let bound = program.bound_for_all_y(bound);
+            (bound.constant, bound.mu)
+        }
+    };
+    // Costs are not negative, so neither is the optimum.
+    let (lower_bound, upper_bound) = (lower_bound.max(0.0), report.cost);
+    let gap = relative_gap(problem.mean_cost(), upper_bound, lower_bound);
+    let seconds = stop.seconds();
+    stop.report(Progress { iteration: 1, upper_bound, lower_bound, gap, columns: 0, seconds });
+    Ok(Solution {
+        status: Status::of_gap(gap, settings.gap),
+        objective: upper_bound,
+        lower_bound,
+        gap,
+        iterations,
+        columns: program.variables(),
+        seconds,
+        z,
+        y,
+        certificate: Certificate {
+            worst_log_excess: report.worst_log_excess,
+            worst_row_sum_error: report.worst_row_sum_error,
+            mu,
+        },
+        trace: vec![TracePoint { iteration: 1, upper_bound, lower_bound, seconds }],
+    })
+}
+
+/// The error that a ray proves; without a proof the solver has merely failed.
+fn infeasible(problem: &Problem, program: &Program, ray: &Multipliers) -> Error {
+    let bound = program.affine_bound(ray, Costs::Ignored);
+    let growth = match problem.fixed_y() {
+        Some(y) => bound.at(y),
+        None => program.bound_for_all_y(bound.clone()).constant,
+    };
+    if growth <= 0.0 {
+        return Error::StoppedEarly;
+    }
+    Error::Infeasible { row: program.blamed(&bound), reason: Infeasibility::RowsContradict }
+}
+
+impl Program {
+    /// The row that carries the largest share of a proof of infeasibility.
+    pub(crate) fn blamed(&self, ray: &AffineBound) -> usize {
+        let share = |p: &usize| ray.mu[*p].abs();
+        let blamed = (0..self.rows.len()).max_by(|p, q| share(p).total_cmp(&share(q)));
+        blamed.map_or(0, |p| self.rows[p])
+    }
+}
