@@ -122,7 +122,7 @@ impl WeightedL1Cost {
             return Err(Error::Empty { field: "cost.target_weight" });
         }
         length("cost.row_features", &[], row_weight.len() * targets, row_features.len())?;
-        if column_features.len() % targets != 0 {
+        if !column_features.len().is_multiple_of(targets) {
             let expected = column_features.len().div_ceil(targets) * targets;
             length("cost.column_features", &[], expected, column_features.len())?;
         }

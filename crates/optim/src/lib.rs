@@ -8,6 +8,7 @@
 //! Time, randomness and threads are passed in through [`Settings`]; the crate does no I/O.
 
 pub mod check;
+pub mod colgen;
 mod cost;
 #[cfg(feature = "direct")]
 pub mod direct;
@@ -23,5 +24,5 @@ pub use matrix::{DenseMatrix, Matrix, RowSource};
 pub use problem::{Arc, EntryBound, Problem, ProblemParts, Ties};
 #[cfg(not(target_family = "wasm"))]
 pub use settings::StdClock;
-pub use settings::{Clock, Progress, Settings, Stop};
+pub use settings::{Clock, Progress, ProgressCallback, Settings, Stop};
 pub use solution::{Certificate, OPTIMAL_GAP, Solution, Status, TracePoint, relative_gap};

@@ -48,6 +48,9 @@ pub struct Progress {
     pub seconds: f64,
 }
 
+/// Called after every iteration, from the solving thread.
+pub type ProgressCallback = Arc<dyn Fn(&Progress) + Send + Sync>;
+
 /// Settings common to all engines.
 #[derive(Clone)]
 pub struct Settings {
@@ -60,7 +63,7 @@ pub struct Settings {
     /// Set to true from anywhere to stop as if the time limit had come.
     pub cancel: Option<Arc<AtomicBool>>,
     /// Called after every iteration.
-    pub progress: Option<Arc<dyn Fn(&Progress) + Send + Sync>>,
+    pub progress: Option<ProgressCallback>,
     /// Number of threads; 0 means all. Without feature `parallel` always one.
     pub threads: usize,
 }

@@ -1,7 +1,6 @@
 //! What every solver returns: a strictly feasible matrix, a proven bound, and the evidence.
 
 use crate::matrix::Matrix;
-use crate::problem::Problem;
 
 /// A relative gap at or below this is called optimal.
 pub const OPTIMAL_GAP: f64 = 1e-6;
@@ -109,16 +108,4 @@ pub fn relative_gap(problem_mean_cost: f64, objective: f64, lower_bound: f64) ->
         return 0.0;
     }
     difference / objective.abs().max(0.01 * problem_mean_cost)
-}
-
-/// The cost of a matrix.
-pub(crate) fn cost_of(problem: &Problem, z: &Matrix) -> f64 {
-    let (mut costs, mut row) = (vec![0.0; problem.columns()], vec![0.0; problem.columns()]);
-    let mut total = 0.0;
-    for i in 0..problem.rows() {
-        problem.cost().fill_row(i, &mut costs);
-        z.fill_row(i, &mut row);
-        total += costs.iter().zip(&row).map(|(c, z)| c * z).sum::<f64>();
-    }
-    total
 }

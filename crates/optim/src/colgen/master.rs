@@ -1,0 +1,613 @@
+//! The restricted master problem and its interior point.
+//!
+//! ```text
+//! min  sum c_j x_j   s.t.  sum_j x_j a_j + artificial = b       (row sums, duals mu)
+//!                          sum_{j in block} beta_j x_j = y or 1 (links, duals pi),   x >= 0
+//! ```
+//! Points of a rooted block are linked to the y of their column or to the constant 1. The links are
+//! eliminated: within a block the normal matrix needs only the points centred at their weighted mean,
+//! supported on the block's few rows, and per tied column one composite ray. So the dense work grows
+//! with rows and columns, not with the number of points.
+
+use super::dense::{Factor, axpy, dot};
+use std::sync::Arc;
+
+/// What a column of the master stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A ray of a cone block.
+    Ray { block: usize },
+    /// The y of a tied column.
+    Y,
+    /// A point of a rooted block, in this link.
+    Point { block: usize, link: usize },
+}
+
+/// One column: values on some rows (or all), its cost, and its coefficient in its link.
+#[derive(Debug, Clone)]
+pub(crate) struct Column {
+    pub kind: Kind,
+    /// `None`: one value for every row.
+    pub rows: Option<Arc<[u32]>>,
+    pub values: Vec<f64>,
+    pub cost: f64,
+    pub beta: f64,
+    /// Iterations since the column was last useful.
+    pub idle: u32,
+}
+
+impl Column {
+    /// Its largest value and the row of it.
+    pub fn largest(&self) -> (usize, f64) {
+        let largest = (0..self.values.len())
+            .max_by(|&a, &b| self.values[a].total_cmp(&self.values[b]))
+            .unwrap_or(0);
+        let row = self.rows.as_ref().map_or(largest, |rows| rows[largest] as usize);
+        (row, self.values[largest])
+    }
+
+    /// Product with a vector over all rows.
+    pub fn along(&self, v: &[f64]) -> f64 {
+        self.dot(v)
+    }
+
+    fn dot(&self, v: &[f64]) -> f64 {
+        match &self.rows {
+            None => dot(&self.values, v),
+            Some(rows) => rows.iter().zip(&self.values).map(|(&r, a)| a * v[r as usize]).sum(),
+        }
+    }
+
+    /// Adds a multiple to a vector over all rows.
+    pub fn add_to(&self, scale: f64, out: &mut [f64]) {
+        match &self.rows {
+            None => axpy(scale, &self.values, out),
+            Some(rows) => {
+                for (&row, value) in rows.iter().zip(&self.values) {
+                    out[row as usize] += scale * value;
+                }
+            }
+        }
+    }
+}
+
+/// A link: the weights of a block's points sum up to y (that column of the master) or to 1.
+#[derive(Debug, Clone)]
+pub(crate) struct Link {
+    pub y: Option<usize>,
+    /// Rows of the block's points.
+    pub rows: Arc<[u32]>,
+}
+
+/// The restricted master with its interior iterate.
+#[derive(Debug)]
+pub(crate) struct Master {
+    pub right_side: Vec<f64>,
+    pub columns: Vec<Column>,
+    pub links: Vec<Link>,
+    /// Weight and slack of every column.
+    pub x: Vec<f64>,
+    pub s: Vec<f64>,
+    /// Duals of row sums and links.
+    pub mu: Vec<f64>,
+    pub pi: Vec<f64>,
+    /// Artificial columns: rows left short (`+`) or overfull (`-`), each at this cost.
+    pub penalty: f64,
+    pub short: Artificial,
+    pub over: Artificial,
+    factor: Factor,
+    threads: usize,
+}
+
+/// One artificial variable per row.
+#[derive(Debug, Clone)]
+pub(crate) struct Artificial {
+    pub x: Vec<f64>,
+    pub s: Vec<f64>,
+}
+
+/// A Newton direction.
+struct Direction {
+    x: Vec<f64>,
+    s: Vec<f64>,
+    mu: Vec<f64>,
+    pi: Vec<f64>,
+    short: Artificial,
+    over: Artificial,
+}
+
+/// What is left of the optimality conditions.
+struct Residuals {
+    primal: Vec<f64>,
+    link: Vec<f64>,
+    dual: Vec<f64>,
+    short: Vec<f64>,
+    over: Vec<f64>,
+}
+
+/// Means of the linked blocks under the current scaling.
+struct Links {
+    sigma: Vec<f64>,
+    mean: Vec<Vec<f64>>,
+    /// Per link: the group index of its y, if any.
+    groups: Vec<Group>,
+    group_of_link: Vec<Option<usize>>,
+}
+
+/// A y with its links: composite ray, own scaling and effective scaling.
+struct Group {
+    y: usize,
+    composite: Vec<f64>,
+    scaling: f64,
+    effective: f64,
+    links: Vec<usize>,
+}
+
+impl Master {
+    pub fn new(right_side: Vec<f64>, links: Vec<Link>, penalty: f64, threads: usize) -> Self {
+        let rows = right_side.len();
+        let pi = vec![0.0; links.len()];
+        let artificial = Artificial { x: vec![1.0; rows], s: vec![penalty; rows] };
+        Self {
+            right_side,
+            columns: Vec::new(),
+            links,
+            x: Vec::new(),
+            s: Vec::new(),
+            mu: vec![0.0; rows],
+            pi,
+            penalty,
+            short: artificial.clone(),
+            over: artificial,
+            factor: Factor::new(rows),
+            threads,
+        }
+    }
+
+    pub fn push(&mut self, column: Column, x: f64, s: f64) {
+        self.columns.push(column);
+        self.x.push(x);
+        self.s.push(s);
+    }
+
+    /// Cost of the current weights, artificials not counted.
+    pub fn objective(&self) -> f64 {
+        self.columns.iter().zip(&self.x).map(|(column, x)| column.cost * x).sum()
+    }
+
+    /// Sum of the artificial weights.
+    pub fn artificial_mass(&self) -> f64 {
+        self.short.x.iter().chain(&self.over.x).sum()
+    }
+
+    /// `sum x s` over all variables.
+    pub fn complementarity(&self) -> f64 {
+        dot(&self.x, &self.s) + dot(&self.short.x, &self.short.s) + dot(&self.over.x, &self.over.s)
+    }
+
+    fn variables(&self) -> usize {
+        self.x.len() + 2 * self.right_side.len()
+    }
+
+    /// Mean complementarity.
+    pub fn centre(&self) -> f64 {
+        self.complementarity() / self.variables() as f64
+    }
+
+    /// The reduced cost of a column under the current duals.
+    pub fn reduced_cost(&self, column: &Column) -> f64 {
+        let linked = match column.kind {
+            Kind::Point { link, .. } => column.beta * self.pi[link],
+            _ => 0.0,
+        };
+        column.cost - column.dot(&self.mu) - linked
+    }
+
+    /// Reduced costs of all columns, y with its links.
+    pub fn reduced_costs(&self) -> Vec<f64> {
+        let mut reduced: Vec<f64> = self.columns.iter().map(|c| self.reduced_cost(c)).collect();
+        for (link, pi) in self.links.iter().zip(&self.pi) {
+            if let Some(y) = link.y {
+                reduced[y] += pi;
+            }
+        }
+        reduced
+    }
+
+    /// Largest primal residual of the row sums and links.
+    pub fn primal_error(&self) -> f64 {
+        let (primal, link) = self.primal_residuals(true);
+        primal.iter().chain(&link).fold(0.0, |worst: f64, r| worst.max(r.abs()))
+    }
+
+    fn primal_residuals(&self, artificials: bool) -> (Vec<f64>, Vec<f64>) {
+        let mut primal = self.right_side.clone();
+        let mut link: Vec<f64> =
+            self.links.iter().map(|l| if l.y.is_some() { 0.0 } else { 1.0 }).collect();
+        for (column, &x) in self.columns.iter().zip(&self.x) {
+            column.add_to(-x, &mut primal);
+            if let Kind::Point { link: index, .. } = column.kind {
+                link[index] -= column.beta * x;
+            }
+        }
+        for (index, l) in self.links.iter().enumerate() {
+            if let Some(y) = l.y {
+                link[index] += self.x[y];
+            }
+        }
+        if artificials {
+            for i in 0..primal.len() {
+                primal[i] += self.over.x[i] - self.short.x[i];
+            }
+        }
+        (primal, link)
+    }
+
+    fn residuals(&self) -> Residuals {
+        let (primal, link) = self.primal_residuals(true);
+        let dual = self.reduced_costs().iter().zip(&self.s).map(|(r, s)| r - s).collect();
+        let short = (0..self.mu.len()).map(|i| self.penalty - self.mu[i] - self.short.s[i]);
+        let over = (0..self.mu.len()).map(|i| self.penalty + self.mu[i] - self.over.s[i]);
+        Residuals { primal, link, dual, short: short.collect(), over: over.collect() }
+    }
+
+    /// A starting point from nothing: weights spread evenly, slacks from simple duals.
+    pub fn start(&mut self, scale: f64) {
+        let rows = self.right_side.len();
+        let mut sums = vec![0.0; rows];
+        for column in &self.columns {
+            column.add_to(1.0, &mut sums);
+        }
+        let typical = sums.iter().sum::<f64>() / rows as f64;
+        let x = 1.0 / typical.max(1e-3);
+        let reduced = self.reduced_costs();
+        for j in 0..self.x.len() {
+            self.x[j] = x;
+            self.s[j] = reduced[j].max(0.1 * scale);
+        }
+        for i in 0..rows {
+            self.short.x[i] = 0.1;
+            self.over.x[i] = 0.1;
+            self.short.s[i] = (self.penalty - self.mu[i]).max(0.1 * scale);
+            self.over.s[i] = (self.penalty + self.mu[i]).max(0.1 * scale);
+        }
+    }
+
+    /// One predictor-corrector step towards a complementarity of no less than `target`; returns the
+    /// primal and dual step lengths.
+    pub fn step(&mut self, target: f64) -> (f64, f64) {
+        let scaling: Vec<f64> = self.x.iter().zip(&self.s).map(|(x, s)| x / s).collect();
+        let short = ratio(&self.short);
+        let over = ratio(&self.over);
+        let diagonal: Vec<f64> = short.iter().zip(&over).map(|(a, b)| a + b).collect();
+        let links = self.prepare(&scaling, &diagonal);
+        let residuals = self.residuals();
+        let centre = self.centre();
+
+        let complement =
+            |x: &[f64], s: &[f64]| -> Vec<f64> { x.iter().zip(s).map(|(x, s)| -x * s).collect() };
+        let targets = [
+            complement(&self.x, &self.s),
+            complement(&self.short.x, &self.short.s),
+            complement(&self.over.x, &self.over.s),
+        ];
+        let affine = self.direction(&residuals, &targets, &scaling, &short, &over, &links);
+        let (primal, dual) = self.lengths(&affine, 1.0);
+        let reached = self.complementarity_after(&affine, primal, dual) / self.variables() as f64;
+        let sigma = (reached / centre).clamp(0.0, 1.0).powi(3).max(1e-4);
+        let wanted = target / self.variables() as f64 / centre;
+        let sigma = sigma.max(wanted.min(1.0));
+
+        let correct = |x: &[f64], s: &[f64], dx: &[f64], ds: &[f64]| -> Vec<f64> {
+            (0..x.len()).map(|j| sigma * centre - x[j] * s[j] - dx[j] * ds[j]).collect()
+        };
+        let targets = [
+            correct(&self.x, &self.s, &affine.x, &affine.s),
+            correct(&self.short.x, &self.short.s, &affine.short.x, &affine.short.s),
+            correct(&self.over.x, &self.over.s, &affine.over.x, &affine.over.s),
+        ];
+        let direction = self.direction(&residuals, &targets, &scaling, &short, &over, &links);
+        let (primal, dual) = self.lengths(&direction, 0.99);
+        advance(&mut self.x, &direction.x, primal);
+        advance(&mut self.short.x, &direction.short.x, primal);
+        advance(&mut self.over.x, &direction.over.x, primal);
+        advance(&mut self.s, &direction.s, dual);
+        advance(&mut self.short.s, &direction.short.s, dual);
+        advance(&mut self.over.s, &direction.over.s, dual);
+        axpy(dual, &direction.mu, &mut self.mu);
+        axpy(dual, &direction.pi, &mut self.pi);
+        (primal, dual)
+    }
+
+    /// Makes artificials dearer by a factor.
+    pub fn raise_penalty(&mut self) {
+        let more = 9.0 * self.penalty;
+        self.penalty += more;
+        for s in self.short.s.iter_mut().chain(&mut self.over.s) {
+            *s += more;
+        }
+    }
+
+    /// Takes `p >= 0` off the duals of the row sums and `q >= 0` off those of the links; every slack
+    /// follows.
+    pub fn lower_duals(&mut self, p: &[f64], q: &[f64]) {
+        let along = self.along_all_of(p, q);
+        for (s, along) in self.s.iter_mut().zip(along) {
+            *s += along;
+        }
+        for (pi, q) in self.pi.iter_mut().zip(q) {
+            *pi -= q;
+        }
+        for i in 0..p.len() {
+            self.mu[i] -= p[i];
+            self.short.s[i] += p[i];
+            self.over.s[i] = (self.over.s[i] - p[i]).max(0.5 * self.over.s[i]);
+        }
+    }
+
+    /// How much of `q` the y of each column would lose.
+    pub fn pulled(&self, q: &[f64]) -> Vec<f64> {
+        let mut pulled = vec![0.0; self.columns.len()];
+        for (link, q) in self.links.iter().zip(q) {
+            if let Some(y) = link.y {
+                pulled[y] += q;
+            }
+        }
+        pulled
+    }
+
+    /// Projects the weights onto the row sums in the metric of x^2, without artificials, until the
+    /// residual no longer shrinks. Returns the residual left.
+    pub fn polish(&mut self) -> f64 {
+        let mut last = f64::INFINITY;
+        let nothing = vec![0.0; self.right_side.len()];
+        let mut best = self.x.clone();
+        for round in 0..6 {
+            let (primal, link) = self.primal_residuals(false);
+            let worst = primal.iter().chain(&link).fold(0.0, |w: f64, r| w.max(r.abs()));
+            if worst < last {
+                best.clone_from(&self.x);
+            }
+            if worst >= 0.5 * last || worst < 2e-16 || round == 5 {
+                last = last.min(worst);
+                break;
+            }
+            last = worst;
+            let scaling: Vec<f64> = self.x.iter().map(|x| x * x).collect();
+            let links = self.prepare(&scaling, &nothing);
+            let (mu, pi) = self.eliminate(primal, &link, &links);
+            let along = self.along_all_of(&mu, &pi);
+            for j in 0..self.x.len() {
+                let change = scaling[j] * along[j];
+                // Clipped component by component: one step length for all would stall.
+                self.x[j] = (self.x[j] + change).max(0.01 * self.x[j]);
+            }
+        }
+        self.x = best;
+        last
+    }
+
+    /// `a_j . mu + link part` of column j; y takes its links with the opposite sign.
+    fn along(&self, j: usize, mu: &[f64], pi: &[f64]) -> f64 {
+        let column = &self.columns[j];
+        let base = column.dot(mu);
+        match column.kind {
+            Kind::Point { link, .. } => base + column.beta * pi[link],
+            _ => base,
+        }
+    }
+
+    fn along_all_of(&self, mu: &[f64], pi: &[f64]) -> Vec<f64> {
+        let mut along: Vec<f64> = (0..self.x.len()).map(|j| self.along(j, mu, pi)).collect();
+        for (link, pi) in self.links.iter().zip(pi) {
+            if let Some(y) = link.y {
+                along[y] -= pi;
+            }
+        }
+        along
+    }
+
+    /// Builds and factors the normal matrix for a scaling.
+    fn prepare(&mut self, scaling: &[f64], diagonal: &[f64]) -> Links {
+        let links = self.link_means(scaling);
+        let mut factor = std::mem::take(&mut self.factor);
+        factor.clear();
+        for (column, &d) in self.columns.iter().zip(scaling) {
+            match column.kind {
+                Kind::Ray { .. } => {
+                    factor.add_scaled(d.sqrt(), column.rows.as_deref(), &column.values)
+                }
+                Kind::Point { link, .. } => {
+                    let root = d.sqrt();
+                    let mean = &links.mean[link];
+                    let centred: Vec<f64> = column
+                        .values
+                        .iter()
+                        .zip(mean)
+                        .map(|(a, m)| root * (a - column.beta * m))
+                        .collect();
+                    factor.add_local(&self.links[link].rows, &centred);
+                }
+                Kind::Y => {}
+            }
+        }
+        for group in &links.groups {
+            factor.add_scaled(group.effective.sqrt(), None, &group.composite);
+        }
+        factor.factor(diagonal, self.threads);
+        self.factor = factor;
+        links
+    }
+
+    fn link_means(&self, scaling: &[f64]) -> Links {
+        let count = self.links.len();
+        let mut sigma = vec![0.0; count];
+        let mut mean: Vec<Vec<f64>> = self.links.iter().map(|l| vec![0.0; l.rows.len()]).collect();
+        for (column, &d) in self.columns.iter().zip(scaling) {
+            if let Kind::Point { link, .. } = column.kind {
+                sigma[link] += d * column.beta * column.beta;
+                axpy(d * column.beta, &column.values, &mut mean[link]);
+            }
+        }
+        for (mean, sigma) in mean.iter_mut().zip(&sigma) {
+            mean.iter_mut().for_each(|m| *m /= sigma);
+        }
+        let mut group_of_y = vec![None; self.columns.len()];
+        let mut groups: Vec<Group> = Vec::new();
+        for (j, column) in self.columns.iter().enumerate() {
+            if column.kind == Kind::Y {
+                let mut composite = vec![0.0; self.right_side.len()];
+                column.add_to(1.0, &mut composite);
+                group_of_y[j] = Some(groups.len());
+                let (scaling, links) = (scaling[j], Vec::new());
+                groups.push(Group { y: j, composite, scaling, effective: 0.0, links });
+            }
+        }
+        let mut group_of_link = vec![None; count];
+        for (index, link) in self.links.iter().enumerate() {
+            let Some(y) = link.y else { continue };
+            let Some(group) = group_of_y[y] else { continue };
+            group_of_link[index] = Some(group);
+            groups[group].links.push(index);
+            for (&row, mean) in link.rows.iter().zip(&mean[index]) {
+                groups[group].composite[row as usize] += mean;
+            }
+        }
+        for group in &mut groups {
+            let spread: f64 = group.links.iter().map(|&l| 1.0 / sigma[l]).sum();
+            group.effective = group.scaling / (1.0 + group.scaling * spread);
+        }
+        Links { sigma, mean, groups, group_of_link }
+    }
+
+    /// Solves the normal equations with the links eliminated.
+    fn eliminate(&self, mut h: Vec<f64>, g: &[f64], links: &Links) -> (Vec<f64>, Vec<f64>) {
+        for (index, link) in self.links.iter().enumerate() {
+            for (&row, mean) in link.rows.iter().zip(&links.mean[index]) {
+                h[row as usize] -= mean * g[index];
+            }
+        }
+        let spread: Vec<f64> = (links.groups.iter())
+            .map(|group| group.links.iter().map(|&l| g[l] / links.sigma[l]).sum())
+            .collect();
+        for (group, spread) in links.groups.iter().zip(&spread) {
+            axpy(group.effective * spread, &group.composite, &mut h);
+        }
+        self.factor.solve(&mut h);
+        let mu = h;
+        let flow: Vec<f64> = (links.groups.iter().zip(&spread))
+            .map(|(group, spread)| group.effective * (dot(&group.composite, &mu) - spread))
+            .collect();
+        let pi = (0..self.links.len())
+            .map(|index| {
+                let pulled = links.group_of_link[index].map_or(0.0, |group| flow[group]);
+                let mean: f64 = (self.links[index].rows.iter().zip(&links.mean[index]))
+                    .map(|(&row, m)| m * mu[row as usize])
+                    .sum();
+                (g[index] + pulled) / links.sigma[index] - mean
+            })
+            .collect();
+        (mu, pi)
+    }
+
+    fn direction(
+        &self,
+        residuals: &Residuals,
+        targets: &[Vec<f64>; 3],
+        scaling: &[f64],
+        short: &[f64],
+        over: &[f64],
+        links: &Links,
+    ) -> Direction {
+        let [own, of_short, of_over] = targets;
+        // dx = target / s - D r_d + D (A' dmu + B' dpi)
+        let offset: Vec<f64> = (0..self.x.len())
+            .map(|j| own[j] / self.s[j] - scaling[j] * residuals.dual[j])
+            .collect();
+        let mut h = residuals.primal.clone();
+        let mut g = residuals.link.clone();
+        for (j, column) in self.columns.iter().enumerate() {
+            column.add_to(-offset[j], &mut h);
+            if let Kind::Point { link, .. } = column.kind {
+                g[link] -= column.beta * offset[j];
+            }
+        }
+        for (index, link) in self.links.iter().enumerate() {
+            if let Some(y) = link.y {
+                g[index] += offset[y];
+            }
+        }
+        for i in 0..h.len() {
+            h[i] -= of_short[i] / self.short.s[i] - short[i] * residuals.short[i];
+            h[i] += of_over[i] / self.over.s[i] - over[i] * residuals.over[i];
+        }
+        let (mu, pi) = self.eliminate(h, &g, links);
+        let along = self.along_all_of(&mu, &pi);
+        let s: Vec<f64> = (0..along.len()).map(|j| residuals.dual[j] - along[j]).collect();
+        let x = (0..along.len()).map(|j| offset[j] + scaling[j] * along[j]).collect();
+        let short_s: Vec<f64> = (0..mu.len()).map(|i| residuals.short[i] - mu[i]).collect();
+        let over_s: Vec<f64> = (0..mu.len()).map(|i| residuals.over[i] + mu[i]).collect();
+        let short_x =
+            (0..mu.len()).map(|i| of_short[i] / self.short.s[i] - short[i] * short_s[i]).collect();
+        let over_x =
+            (0..mu.len()).map(|i| of_over[i] / self.over.s[i] - over[i] * over_s[i]).collect();
+        Direction {
+            x,
+            s,
+            mu,
+            pi,
+            short: Artificial { x: short_x, s: short_s },
+            over: Artificial { x: over_x, s: over_s },
+        }
+    }
+
+    fn lengths(&self, direction: &Direction, damping: f64) -> (f64, f64) {
+        let primal = [
+            longest(&self.x, &direction.x),
+            longest(&self.short.x, &direction.short.x),
+            longest(&self.over.x, &direction.over.x),
+        ];
+        let dual = [
+            longest(&self.s, &direction.s),
+            longest(&self.short.s, &direction.short.s),
+            longest(&self.over.s, &direction.over.s),
+        ];
+        let least = |lengths: [f64; 3]| {
+            lengths.into_iter().fold(1.0, |least: f64, v| least.min(damping * v))
+        };
+        (least(primal), least(dual))
+    }
+
+    fn complementarity_after(&self, d: &Direction, primal: f64, dual: f64) -> f64 {
+        let pairs = [
+            (&self.x, &self.s, &d.x, &d.s),
+            (&self.short.x, &self.short.s, &d.short.x, &d.short.s),
+            (&self.over.x, &self.over.s, &d.over.x, &d.over.s),
+        ];
+        let mut total = 0.0;
+        for (x, s, dx, ds) in pairs {
+            for j in 0..x.len() {
+                total += (x[j] + primal * dx[j]) * (s[j] + dual * ds[j]);
+            }
+        }
+        total
+    }
+}
+
+fn ratio(artificial: &Artificial) -> Vec<f64> {
+    artificial.x.iter().zip(&artificial.s).map(|(x, s)| x / s).collect()
+}
+
+/// The longest step that keeps `v + step * d >= 0`.
+fn longest(v: &[f64], d: &[f64]) -> f64 {
+    v.iter()
+        .zip(d)
+        .fold(f64::INFINITY, |least, (v, d)| if *d < 0.0 { least.min(-v / d) } else { least })
+}
+
+/// Moves along a direction, never quite onto zero.
+fn advance(v: &mut [f64], d: &[f64], length: f64) {
+    for (v, d) in v.iter_mut().zip(d) {
+        *v = (*v + length * d).max(1e-3 * *v).max(1e-300);
+    }
+}

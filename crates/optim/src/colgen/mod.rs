@@ -1,0 +1,486 @@
+//! Column generation over the columns of the matrix: the default engine.
+//!
+//! The Geo-Ind constraints never mix columns, so each column is priced alone (`tree`), and a master
+//! problem (`master`) mixes their rays so that every row sums up to 1. The master is an interior
+//! point that is never solved to the end: its central duals are priced, the best bound is kept, and the
+//! rays found join the iterate where it stands.
+
+mod block;
+mod dense;
+mod graph;
+mod master;
+mod pricing;
+mod repair;
+mod tree;
+
+use crate::check::check;
+use crate::error::{Error, Infeasibility};
+use crate::matrix::{DenseMatrix, Matrix};
+use crate::problem::Problem;
+use crate::settings::{Progress, Settings, Stop};
+use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
+use block::{Blocks, NO_ROW, Root};
+use master::{Column, Kind, Link, Master};
+use pricing::{Prices, price_all};
+use std::sync::Arc;
+use tree::Tree;
+
+/// More outer iterations than this are not worth it: the best so far is returned.
+const MOST_ITERATIONS: usize = 500;
+
+/// Solves a problem to the gap asked for.
+pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+    solve_from(problem, settings, &mut WarmStart::default())
+}
+
+/// Solves a problem starting from what an earlier solve of a similar one left behind, and leaves
+/// behind what this one found. Any warm start is safe: it changes the time, never the answer.
+pub fn solve_from(
+    problem: &Problem,
+    settings: &Settings,
+    warm: &mut WarmStart,
+) -> Result<Solution, Error> {
+    let stop = settings.start()?;
+    let mut run = Run::new(problem, settings, stop)?;
+    run.start(warm);
+    let solution = run.iterate()?;
+    run.leave(warm);
+    Ok(solution)
+}
+
+/// What a solve leaves for the next: duals, trees, and the rays in use. Opaque.
+#[derive(Debug, Clone, Default)]
+pub struct WarmStart {
+    epsilon: f64,
+    mu: Vec<f64>,
+    pi: Vec<f64>,
+    trees: Vec<Tree>,
+    columns: Vec<(Column, f64, f64)>,
+}
+
+/// One solve in progress.
+struct Run<'a> {
+    problem: &'a Problem,
+    settings: &'a Settings,
+    stop: Stop<'a>,
+    blocks: Blocks,
+    trees: Vec<Tree>,
+    /// Rows of the points of every block, without its root.
+    point_rows: Vec<Arc<[u32]>>,
+    link_of_block: Vec<Option<usize>>,
+    master: Master,
+    mean_cost: f64,
+    lower_bound: f64,
+    best_mu: Vec<f64>,
+    /// No feasible matrix costs more.
+    largest_cost: f64,
+    iterations: usize,
+    generated: usize,
+    trace: Vec<TracePoint>,
+}
+
+impl<'a> Run<'a> {
+    fn new(problem: &'a Problem, settings: &'a Settings, stop: Stop<'a>) -> Result<Self, Error> {
+        let blocks = Blocks::new(problem)?;
+        let mean_cost = problem.mean_cost();
+        let mut links = Vec::new();
+        let mut link_of_block = Vec::new();
+        let mut point_rows: Vec<Arc<[u32]>> = Vec::new();
+        // The y columns come first in the master, in the order of their columns.
+        let mut y_of_column = vec![None; problem.columns()];
+        let mut count = 0;
+        for (k, tied) in blocks.tied.iter().enumerate() {
+            if tied.is_some() {
+                y_of_column[k] = Some(count);
+                count += 1;
+            }
+        }
+        for block in &blocks.blocks {
+            let rows: Arc<[u32]> = match block.root {
+                Root::Cone => block.rows.clone(),
+                _ => match &blocks.inner[block.column] {
+                    Some(tied) if block.inner_y.is_some() => {
+                        let mut rows: Vec<u32> = block.rows.to_vec();
+                        rows.retain(|&row| row != NO_ROW);
+                        rows.extend(&tied.rows);
+                        rows.sort_unstable();
+                        rows.into()
+                    }
+                    _ => block.rows.iter().copied().filter(|&row| row != NO_ROW).collect(),
+                },
+            };
+            link_of_block.push((block.root != Root::Cone).then_some(links.len()));
+            if block.root != Root::Cone {
+                let y = match block.root {
+                    Root::Y => y_of_column[block.column],
+                    _ => None,
+                };
+                links.push(Link { y, rows: rows.clone() });
+            }
+            point_rows.push(rows);
+        }
+        let rows = problem.rows() as f64;
+        let scale = (mean_cost / rows).max(f64::MIN_POSITIVE);
+        let penalty = 20.0 * scale;
+        let master = Master::new(blocks.right_side.clone(), links, penalty, settings.threads);
+        let trees = blocks.blocks.iter().map(|block| block.tree.clone()).collect();
+        Ok(Self {
+            problem,
+            settings,
+            stop,
+            trees,
+            point_rows,
+            link_of_block,
+            master,
+            mean_cost,
+            lower_bound: 0.0,
+            best_mu: vec![0.0; problem.rows()],
+            largest_cost: largest_cost(problem),
+            iterations: 0,
+            generated: 0,
+            trace: Vec::new(),
+            blocks,
+        })
+    }
+
+    fn scale(&self) -> f64 {
+        (self.mean_cost / self.problem.rows() as f64).max(f64::MIN_POSITIVE)
+    }
+
+    /// First columns: every y, every block's first point, and one flat ray per set of rows.
+    fn start(&mut self, _warm: &WarmStart) {
+        for tied in self.blocks.tied.iter().flatten() {
+            let (rows, values) = (Some(tied.rows.clone().into()), tied.factors.clone());
+            let column =
+                Column { kind: Kind::Y, rows, values, cost: tied.cost, beta: 1.0, idle: 0 };
+            self.master.push(column, 1.0, 1.0);
+        }
+        for index in 0..self.blocks.blocks.len() {
+            let z: Vec<f64> = self.trees[index].logs().iter().map(|log| log.exp()).collect();
+            let column = self.column(index, &z);
+            self.master.push(column, 1.0, 1.0);
+            if self.blocks.blocks[index].root != Root::Cone {
+                // The largest point as well: with both, row sums can be met from either side.
+                let block = &self.blocks.blocks[index];
+                let w = vec![-1.0; block.rows.len()];
+                let mut scratch = tree::Scratch::default();
+                let mut tree = block.tree.clone();
+                tree.price(&block.graph, &w, false, &mut scratch);
+                let column = self.column(index, &scratch.z);
+                self.master.push(column, 1.0, 1.0);
+            }
+        }
+        self.add_flat_rays();
+        self.master.start(self.scale());
+    }
+
+    /// For every set of connected rows the constant ray of its cheapest column: with it alone the
+    /// master is feasible where nothing is tied.
+    fn add_flat_rays(&mut self) {
+        let mut cheapest: std::collections::HashMap<u32, (f64, usize)> = Default::default();
+        for (index, block) in self.blocks.blocks.iter().enumerate() {
+            if block.root == Root::Cone {
+                let cost = block.cost.iter().sum();
+                let entry = cheapest.entry(block.rows[0]).or_insert((f64::INFINITY, 0));
+                if cost < entry.0 {
+                    *entry = (cost, index);
+                }
+            }
+        }
+        let mut flat: Vec<usize> = cheapest.into_values().map(|(_, index)| index).collect();
+        flat.sort_unstable();
+        for index in flat {
+            let ones = vec![1.0; self.blocks.blocks[index].rows.len()];
+            let column = self.column(index, &ones);
+            self.master.push(column, 1.0, 1.0);
+        }
+    }
+
+    /// A block's point as a column of the master, scaled to a largest value of 1.
+    fn column(&self, index: usize, z: &[f64]) -> Column {
+        let block = &self.blocks.blocks[index];
+        let all_rows = self.problem.rows();
+        let mut cost: f64 = z.iter().zip(&block.cost).map(|(z, c)| z * c).sum();
+        let mut values: Vec<f64> = Vec::with_capacity(self.point_rows[index].len());
+        match (&self.blocks.inner[block.column], block.inner_y) {
+            (Some(tied), Some(node)) => {
+                let mut dense = vec![0.0; all_rows];
+                for (&row, &z) in block.rows.iter().zip(z) {
+                    if row != NO_ROW {
+                        dense[row as usize] = z;
+                    }
+                }
+                for (&row, factor) in tied.rows.iter().zip(&tied.factors) {
+                    dense[row as usize] = z[node] * factor;
+                }
+                values.extend(self.point_rows[index].iter().map(|&row| dense[row as usize]));
+            }
+            _ => values.extend(
+                block.rows.iter().zip(z).filter(|(row, _)| **row != NO_ROW).map(|(_, z)| *z),
+            ),
+        }
+        let largest = values.iter().fold(f64::MIN_POSITIVE, |largest: f64, v| largest.max(*v));
+        values.iter_mut().for_each(|v| *v /= largest);
+        cost /= largest;
+        let (kind, beta) = match self.link_of_block[index] {
+            Some(link) => (Kind::Point { block: index, link }, 1.0 / largest),
+            None => (Kind::Ray { block: index }, 0.0),
+        };
+        let rows = (values.len() < all_rows || self.link_of_block[index].is_some())
+            .then(|| self.point_rows[index].clone());
+        Column { kind, rows, values, cost, beta, idle: 0 }
+    }
+
+    /// The outer loop: a few interior steps, price, bound, add and drop columns.
+    fn iterate(&mut self) -> Result<Solution, Error> {
+        let mut target = f64::INFINITY;
+        let mut wanted = 0.9 * self.settings.gap;
+        loop {
+            self.iterations += 1;
+            self.advance_master(target);
+            let prices = self.price();
+            if prices.bound > self.lower_bound {
+                self.lower_bound = prices.bound;
+                self.best_mu.clone_from(&self.master.mu);
+            }
+            self.refuse_infeasible()?;
+            let artificial = self.master.artificial_mass();
+            let estimate =
+                self.master.objective() + self.blocks.fixed_cost + self.master.penalty * artificial;
+            let gap = relative_gap(self.mean_cost, estimate, self.lower_bound);
+            self.report(estimate, gap);
+            let stopped = self.stop.requested() || self.iterations >= MOST_ITERATIONS;
+            if gap <= wanted && self.master.penalty * artificial > 1e-3 * gap * estimate {
+                self.master.raise_penalty();
+            }
+            if gap <= wanted || stopped {
+                let solution = self.finish();
+                match solution {
+                    Ok(solution) if solution.gap <= self.settings.gap || stopped => {
+                        return Ok(solution);
+                    }
+                    Err(error) if stopped => return Err(error),
+                    _ => wanted *= 0.3,
+                }
+            }
+            self.add_columns(prices);
+            target = 0.1 * (estimate - self.lower_bound);
+        }
+    }
+
+    /// No matrix costs more than every row at its dearest: a bound above that proves infeasibility.
+    fn refuse_infeasible(&self) -> Result<(), Error> {
+        if self.lower_bound > self.largest_cost * (1.0 + 1e-9) {
+            let row = (0..self.best_mu.len())
+                .max_by(|&a, &b| self.best_mu[a].abs().total_cmp(&self.best_mu[b].abs()))
+                .unwrap_or(0);
+            return Err(Error::Infeasible { row, reason: Infeasibility::RowsContradict });
+        }
+        Ok(())
+    }
+
+    /// The strict matrix of the current iterate, checked. The iterate itself is left as it was.
+    fn finish(&mut self) -> Result<Solution, Error> {
+        let weights = self.master.x.clone();
+        let residual = self.master.polish();
+        let (mut z, y) = self.matrix();
+        self.master.x = weights;
+        let untied = !self.problem.has_ties() && self.problem.bounds().is_empty();
+        if residual > 1e-9 {
+            if !untied {
+                return Err(Error::StoppedEarly);
+            }
+            // Nothing tied: reporting every column equally often is always feasible.
+            let share = 1.0 / self.problem.columns() as f64;
+            (0..z.rows()).for_each(|i| z.row_mut(i).fill(share));
+        } else if untied {
+            repair::mix_uniform(&mut z);
+        }
+        repair::close(self.problem, &mut z);
+        let z = Matrix::Dense(z);
+        let report = check(self.problem, &z, &y);
+        if !report.is_strict() {
+            let (row, column) = report.worst_entry.unwrap_or((0, 0));
+            let worst_log_excess = report.worst_log_excess;
+            return Err(Error::NotStrict { worst_log_excess, row, column });
+        }
+        let gap = relative_gap(self.mean_cost, report.cost, self.lower_bound);
+        Ok(Solution {
+            status: Status::of_gap(gap, self.settings.gap),
+            objective: report.cost,
+            lower_bound: self.lower_bound.min(report.cost),
+            gap,
+            iterations: self.iterations,
+            columns: self.generated,
+            seconds: self.stop.seconds(),
+            z,
+            y,
+            certificate: Certificate {
+                worst_log_excess: report.worst_log_excess,
+                worst_row_sum_error: report.worst_row_sum_error,
+                mu: self.best_mu.clone(),
+            },
+            trace: self.trace.clone(),
+        })
+    }
+
+    /// The matrix and y of the current weights.
+    fn matrix(&self) -> (DenseMatrix, Vec<f64>) {
+        let (rows, columns) = (self.problem.rows(), self.problem.columns());
+        // Column by column, then turned: rays are columns of the matrix.
+        let mut by_column = vec![0.0; rows * columns];
+        let mut y = self.problem.fixed_y().map_or_else(|| vec![0.0; columns], <[f64]>::to_vec);
+        let tied = (0..columns).filter(|&k| self.blocks.tied[k].is_some());
+        for (j, k) in tied.enumerate() {
+            y[k] = self.master.x[j];
+        }
+        for (column, &x) in self.master.columns.iter().zip(&self.master.x) {
+            let (Kind::Ray { block } | Kind::Point { block, .. }) = column.kind else { continue };
+            let block = &self.blocks.blocks[block];
+            let slot = &mut by_column[block.column * rows..][..rows];
+            column.add_to(x, slot);
+        }
+        for (k, tied) in self.blocks.inner.iter().enumerate() {
+            if let Some(tied) = tied {
+                // Rows of an inner y were added with the points; any of them gives y back.
+                let row = tied.rows[0] as usize;
+                y[k] = by_column[k * rows + row] / tied.factors[0];
+            }
+        }
+        let mut z = DenseMatrix::zeros(rows, columns);
+        for i in 0..rows {
+            for (k, value) in z.row_mut(i).iter_mut().enumerate() {
+                *value = match self.problem.tie(i, k) {
+                    Some(factor) => y[k] * factor,
+                    None => by_column[k * rows + i],
+                };
+            }
+        }
+        (z, y)
+    }
+
+    fn report(&mut self, estimate: f64, gap: f64) {
+        let seconds = self.stop.seconds();
+        #[cfg(debug_assertions)]
+        if std::env::var_os("LRGEO_TRACE").is_some() {
+            eprintln!(
+                "it {:3} ub {:.8} lb {:.8} gap {:.2e} rmpgap {:.2e} art {:.1e} perr {:.1e} cols {} t {:.3}",
+                self.iterations,
+                estimate,
+                self.lower_bound,
+                gap,
+                self.master.complementarity() / estimate,
+                self.master.artificial_mass(),
+                self.master.primal_error(),
+                self.master.columns.len(),
+                self.stop.seconds()
+            );
+        }
+        self.trace.push(TracePoint {
+            iteration: self.iterations,
+            upper_bound: estimate,
+            lower_bound: self.lower_bound,
+            seconds,
+        });
+        self.stop.report(Progress {
+            iteration: self.iterations,
+            upper_bound: estimate,
+            lower_bound: self.lower_bound,
+            gap,
+            columns: self.master.columns.len(),
+            seconds,
+        });
+    }
+
+    /// Interior steps until the master's own gap is below `target`.
+    fn advance_master(&mut self, target: f64) -> usize {
+        let mut steps = 0;
+        loop {
+            let objective = self.master.objective();
+            let target = target.min(0.3 * objective);
+            self.master.step(0.5 * target);
+            steps += 1;
+            if (self.master.complementarity() <= target && self.master.primal_error() < 1e-3)
+                || steps >= 30
+            {
+                return steps;
+            }
+        }
+    }
+
+    fn price(&mut self) -> Prices {
+        let threshold: Vec<f64> = (self.link_of_block.iter())
+            .map(|link| link.map_or(0.0, |link| self.master.pi[link]))
+            .collect();
+        let parallel = self.settings.threads != 1;
+        price_all(&self.blocks, &mut self.trees, &self.master.mu, &threshold, parallel)
+    }
+
+    /// Adds the points found and moves the duals to where all of them have slack, so that the
+    /// interior iterate can go on from where it stands.
+    fn add_columns(&mut self, prices: Prices) {
+        let mut q = vec![0.0; self.master.links.len()];
+        let mut p = vec![0.0; self.problem.rows()];
+        let mut found = Vec::new();
+        for (index, price) in prices.blocks.into_iter().enumerate() {
+            let Some(point) = price.point else { continue };
+            let column = self.column(index, &point);
+            if let Kind::Point { link, .. } = column.kind {
+                q[link] = 2.0 * (self.master.pi[link] - price.value);
+            }
+            let reduced = self.master.reduced_cost(&column);
+            found.push((reduced, column));
+        }
+        // Rays: charge the row where the ray is largest, the most violated first.
+        found.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (reduced, column) in &found {
+            if matches!(column.kind, Kind::Ray { .. }) {
+                charge(column, -2.0 * reduced, &mut p);
+            }
+        }
+        // What the links gave up is missing from their y.
+        let pulled = self.master.pulled(&q);
+        for (y, column) in self.master.columns.iter().enumerate() {
+            if column.kind == Kind::Y {
+                let slack = self.master.s[y] - pulled[y];
+                if slack < 0.5 * self.master.s[y] {
+                    charge(column, 0.5 * self.master.s[y] - slack, &mut p);
+                }
+            }
+        }
+        self.master.lower_duals(&p, &q);
+        for (_, column) in found {
+            let s = self.master.reduced_cost(&column).max(1e-9 * self.scale());
+            self.master.push(column, 0.0, s);
+            self.generated += 1;
+        }
+        let centre = self.master.centre();
+        for (x, s) in self.master.x.iter_mut().zip(&self.master.s) {
+            if *x == 0.0 {
+                *x = centre / s;
+            }
+        }
+    }
+
+    fn leave(&self, _warm: &mut WarmStart) {}
+}
+
+/// The cost of every row at its dearest column.
+fn largest_cost(problem: &Problem) -> f64 {
+    let mut costs = vec![0.0; problem.columns()];
+    (0..problem.rows())
+        .map(|i| {
+            problem.cost().fill_row(i, &mut costs);
+            costs.iter().fold(0.0, |largest: f64, c| largest.max(*c))
+        })
+        .sum()
+}
+
+/// Raises `p` at the row where `column` is largest until `column . p` is at least `need`.
+fn charge(column: &Column, need: f64, p: &mut [f64]) {
+    let missing = need - column.along(p);
+    if missing > 0.0 {
+        let (row, value) = column.largest();
+        p[row] += missing / value;
+    }
+}

@@ -1,0 +1,107 @@
+//! Pricing every block at given duals, in parallel, and the bound that follows.
+
+use super::block::{Block, Blocks, NO_ROW, Root};
+use super::tree::{Scratch, Tree};
+
+/// One block priced.
+#[derive(Debug)]
+pub(crate) struct BlockPrice {
+    /// Minimum of the reduced cost over the block, its root at 1.
+    pub value: f64,
+    /// The minimiser, node by node, where it is worth adding to the master.
+    pub point: Option<Vec<f64>>,
+    /// Pivots made.
+    pub pivots: usize,
+}
+
+/// All blocks priced at one dual vector.
+#[derive(Debug)]
+pub(crate) struct Prices {
+    pub blocks: Vec<BlockPrice>,
+    /// The proven lower bound (spec section 4, "Bounds" in the engine notes).
+    pub bound: f64,
+    /// Reduced cost of every tied column's y with its blocks at their minimum.
+    pub tied: Vec<f64>,
+}
+
+/// Reduced costs `c - mu` of a block's nodes.
+pub(crate) fn node_weights(block: &Block, blocks: &Blocks, mu: &[f64], w: &mut Vec<f64>) {
+    w.clear();
+    w.extend(block.rows.iter().zip(&block.cost).map(|(&row, &cost)| match row {
+        NO_ROW => cost,
+        row => cost - mu[row as usize],
+    }));
+    if let (Some(node), Some(tied)) = (block.inner_y, &blocks.inner[block.column]) {
+        w[node] -=
+            tied.rows.iter().zip(&tied.factors).map(|(&r, f)| mu[r as usize] * f).sum::<f64>();
+    }
+}
+
+/// Prices every block; points are kept where the value is below `threshold[block]`.
+pub(crate) fn price_all(
+    blocks: &Blocks,
+    trees: &mut [Tree],
+    mu: &[f64],
+    threshold: &[f64],
+    parallel: bool,
+) -> Prices {
+    let one = |(index, tree): (usize, &mut Tree), work: &mut (Scratch, Vec<f64>)| {
+        let block = &blocks.blocks[index];
+        let (scratch, w) = work;
+        node_weights(block, blocks, mu, w);
+        let priced = tree.price(&block.graph, w, block.root == Root::Cone, scratch);
+        let point = (priced.value < threshold[index]).then(|| scratch.z.clone());
+        BlockPrice { value: priced.value, point, pivots: priced.pivots }
+    };
+    let priced = for_each(trees, parallel, one);
+    let mut bound = blocks.fixed_cost;
+    bound += mu.iter().zip(&blocks.right_side).map(|(mu, b)| mu * b).sum::<f64>();
+    let mut tied: Vec<f64> = vec![0.0; blocks.tied.len()];
+    for (block, price) in blocks.blocks.iter().zip(&priced) {
+        match block.root {
+            Root::Cone => bound += price.value.min(0.0),
+            Root::One => bound += price.value,
+            Root::Y => tied[block.column] += price.value,
+        }
+    }
+    for (rc, column) in tied.iter_mut().zip(&blocks.tied) {
+        if let Some(column) = column {
+            let dual: f64 =
+                column.rows.iter().zip(&column.factors).map(|(&r, f)| mu[r as usize] * f).sum();
+            *rc += column.cost - dual;
+            bound += rc.min(0.0) * column.largest;
+        }
+    }
+    Prices { blocks: priced, bound, tied }
+}
+
+#[cfg(feature = "parallel")]
+fn for_each<R: Send>(
+    trees: &mut [Tree],
+    parallel: bool,
+    one: impl Fn((usize, &mut Tree), &mut (Scratch, Vec<f64>)) -> R + Sync + Send,
+) -> Vec<R> {
+    use rayon::prelude::*;
+    if parallel {
+        let work = || (Scratch::default(), Vec::new());
+        return trees.par_iter_mut().enumerate().map_init(work, |w, item| one(item, w)).collect();
+    }
+    sequentially(trees, one)
+}
+
+#[cfg(not(feature = "parallel"))]
+fn for_each<R: Send>(
+    trees: &mut [Tree],
+    _parallel: bool,
+    one: impl Fn((usize, &mut Tree), &mut (Scratch, Vec<f64>)) -> R + Sync + Send,
+) -> Vec<R> {
+    sequentially(trees, one)
+}
+
+fn sequentially<R>(
+    trees: &mut [Tree],
+    one: impl Fn((usize, &mut Tree), &mut (Scratch, Vec<f64>)) -> R,
+) -> Vec<R> {
+    let mut work = (Scratch::default(), Vec::new());
+    trees.iter_mut().enumerate().map(|item| one(item, &mut work)).collect()
+}

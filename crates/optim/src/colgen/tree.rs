@@ -1,0 +1,386 @@
+//! Pricing: the multiplicative network simplex (engine notes, "Structure").
+//!
+//! An extreme ray of one column's cone is a spanning tree of tight constraints. Every node hangs
+//! below its parent at its *floor* (`z_parent <= a z` is tight) or at its *ceiling*
+//! (`z <= a z_parent` is tight). With `S` the sum of `w z` over a subtree, a subtree at its floor with
+//! S < 0 is scaled up as a whole, one at its ceiling with S > 0 scaled down, until a constraint that
+//! leaves the subtree becomes tight; there it is hung again.
+
+use super::graph::Graph;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+const NONE: u32 = u32::MAX;
+
+/// A log z this far above the root's asks for a new root before numbers overflow.
+const FAR_AHEAD: f64 = 100.0;
+
+/// A spanning tree of tight constraints with the logarithms of its ray, kept between pricings.
+#[derive(Debug, Clone)]
+pub(crate) struct Tree {
+    root: u32,
+    parent: Vec<u32>,
+    first_child: Vec<u32>,
+    next: Vec<u32>,
+    previous: Vec<u32>,
+    at_ceiling: Vec<bool>,
+    log: Vec<f64>,
+}
+
+/// Working memory of one thread, reused from block to block.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    /// The ray after pricing, 1 at the root.
+    pub z: Vec<f64>,
+    /// Sum of `w z` over every node's subtree.
+    pub subtree: Vec<f64>,
+    order: Vec<u32>,
+    members: Vec<u32>,
+    stamp: Vec<u32>,
+    clock: u32,
+    path: Vec<u32>,
+}
+
+/// The outcome of pricing one block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Priced {
+    /// Minimum of `w . z` over the cone scaled to 1 at the root.
+    pub value: f64,
+    /// Pivots made.
+    pub pivots: usize,
+}
+
+impl Tree {
+    /// The smallest point with `z_root = 1`: shortest paths along the floors, `z_i = exp(-eps D)`.
+    /// `None` when some node cannot be reached.
+    pub fn shortest_paths(graph: &Graph, root: usize) -> Option<Self> {
+        let nodes = graph.nodes();
+        let mut tree = Self {
+            root: root as u32,
+            parent: vec![NONE; nodes],
+            first_child: vec![NONE; nodes],
+            next: vec![NONE; nodes],
+            previous: vec![NONE; nodes],
+            at_ceiling: vec![false; nodes],
+            log: vec![f64::NEG_INFINITY; nodes],
+        };
+        tree.log[root] = 0.0;
+        let mut heap = BinaryHeap::from([Highest(0.0, root as u32)]);
+        let mut reached = 0;
+        // Labels are raised until nothing changes: links out of a root may be negative, so a node
+        // may be settled twice, but never more often than its label rises.
+        let budget = 64 * nodes.max(16);
+        while let Some(Highest(log, node)) = heap.pop() {
+            if log < tree.log[node as usize] {
+                continue;
+            }
+            reached += 1;
+            if reached > budget {
+                return None; // labels that rise for ever: the floors contradict each other
+            }
+            for link in graph.links(node as usize) {
+                // log z_node <= up + log z_target, so the target's floor is log - up.
+                let floor = log - link.up;
+                if floor > tree.log[link.target as usize] + 1e-13 && link.target != root as u32 {
+                    tree.log[link.target as usize] = floor;
+                    tree.parent[link.target as usize] = node;
+                    heap.push(Highest(floor, link.target));
+                }
+            }
+        }
+        for node in 0..nodes {
+            if node != root {
+                if tree.parent[node] == NONE {
+                    return None;
+                }
+                tree.link_child(tree.parent[node], node as u32);
+            }
+        }
+        Some(tree)
+    }
+
+    pub fn root(&self) -> usize {
+        self.root as usize
+    }
+
+    pub fn parent(&self, node: usize) -> Option<usize> {
+        (self.parent[node] != NONE).then_some(self.parent[node] as usize)
+    }
+
+    pub fn is_at_ceiling(&self, node: usize) -> bool {
+        self.at_ceiling[node]
+    }
+
+    pub fn logs(&self) -> &[f64] {
+        &self.log
+    }
+
+    /// The same tree for another epsilon: all logarithms scale alike, tight links stay tight.
+    pub fn scale_logs(&mut self, ratio: f64) {
+        self.log.iter_mut().for_each(|log| *log *= ratio);
+    }
+
+    /// Nodes from the root down, parents before children.
+    pub fn order(&self, order: &mut Vec<u32>) {
+        order.clear();
+        order.push(self.root);
+        let mut position = 0;
+        while position < order.len() {
+            let mut child = self.first_child[order[position] as usize];
+            while child != NONE {
+                order.push(child);
+                child = self.next[child as usize];
+            }
+            position += 1;
+        }
+    }
+
+    /// Makes the node of largest z the root, with z = 1: the bound charges a column's reduced cost
+    /// against an entry that is at most 1, and this wastes least.
+    pub fn root_at_largest(&mut self) {
+        let mut largest = self.root as usize;
+        for (node, &log) in self.log.iter().enumerate() {
+            if log > self.log[largest] + 1e-9 {
+                largest = node;
+            }
+        }
+        if largest as u32 != self.root {
+            let mut path = Vec::new();
+            self.reverse_path(largest as u32, self.root, &mut path);
+            self.parent[largest] = NONE;
+            self.root = largest as u32;
+        }
+        let shift = self.log[largest];
+        self.log.iter_mut().for_each(|log| *log -= shift);
+    }
+
+    /// Minimises `w . z`, starting from the current tree. The ray is left in `scratch.z`. With
+    /// `may_move_root` (a cone) the root follows the largest z whenever that has run far ahead.
+    pub fn price(
+        &mut self,
+        graph: &Graph,
+        w: &[f64],
+        may_move_root: bool,
+        scratch: &mut Scratch,
+    ) -> Priced {
+        let nodes = graph.nodes();
+        scratch.stamp.resize(scratch.stamp.len().max(nodes), 0);
+        let limit = 200 * nodes + 1000;
+        let mut pivots = 0;
+        let mut highest = f64::INFINITY;
+        loop {
+            // Not at every turn: where the minimum is negative, each root has its own minimiser.
+            if may_move_root && highest > FAR_AHEAD {
+                self.root_at_largest();
+            }
+            highest = 0.0;
+            let tolerance = self.sum_subtrees(w, scratch);
+            let before = pivots;
+            let mut order = std::mem::take(&mut scratch.order);
+            loop {
+                let start = pivots;
+                // Leaves first: small subtrees settle before the large ones that contain them.
+                for &node in order.iter().rev() {
+                    if node != self.root && self.improves(node, w, tolerance, scratch) {
+                        let up = !self.at_ceiling[node as usize];
+                        self.pivot(graph, node, up, scratch);
+                        highest = highest.max(self.log[node as usize]);
+                        pivots += 1;
+                    }
+                }
+                if pivots == start || pivots > limit || (may_move_root && highest > FAR_AHEAD) {
+                    break;
+                }
+            }
+            order.clear();
+            scratch.order = order;
+            if pivots == before || pivots > limit {
+                break;
+            }
+        }
+        Priced { value: scratch.subtree[self.root as usize], pivots }
+    }
+
+    /// Whether moving the subtree of `node` away from its tight link lowers `w . z`. Sums below the
+    /// tolerance of the whole tree still count when they are clear within their own subtree: a far
+    /// basin of low cost weighs next to nothing until it has been scaled up.
+    fn improves(&self, node: u32, w: &[f64], tolerance: f64, scratch: &mut Scratch) -> bool {
+        let sum = scratch.subtree[node as usize];
+        if self.at_ceiling[node as usize] {
+            return sum > tolerance;
+        }
+        if sum >= 0.0 || sum < -tolerance {
+            return sum < 0.0;
+        }
+        // Summed afresh: what was added and taken off above the tolerance has left its rounding here.
+        let (mut fresh, mut magnitude) = (0.0, 0.0);
+        scratch.members.clear();
+        scratch.members.push(node);
+        while let Some(member) = scratch.members.pop() {
+            let term = w[member as usize] * scratch.z[member as usize];
+            fresh += term;
+            magnitude += term.abs();
+            let mut child = self.first_child[member as usize];
+            while child != NONE {
+                scratch.members.push(child);
+                child = self.next[child as usize];
+            }
+        }
+        scratch.subtree[node as usize] = fresh;
+        fresh < -1e-9 * magnitude
+    }
+
+    /// Fresh z and subtree sums; returns the size below which a sum counts as zero.
+    fn sum_subtrees(&self, w: &[f64], scratch: &mut Scratch) -> f64 {
+        let nodes = self.log.len();
+        self.order(&mut scratch.order);
+        scratch.z.clear();
+        scratch.z.extend(self.log.iter().map(|log| log.exp()));
+        scratch.subtree.clear();
+        scratch.subtree.extend(scratch.z.iter().zip(w).map(|(z, w)| z * w));
+        let magnitude: f64 = scratch.subtree.iter().map(|v| v.abs()).sum();
+        for position in (1..nodes).rev() {
+            let node = scratch.order[position] as usize;
+            scratch.subtree[self.parent[node] as usize] += scratch.subtree[node];
+        }
+        1e-14 * magnitude
+    }
+
+    /// Scales the subtree of `node` (up or down) until a constraint across its rim is tight.
+    fn pivot(&mut self, graph: &Graph, node: u32, up: bool, scratch: &mut Scratch) {
+        scratch.clock = scratch.clock.wrapping_add(1);
+        let stamp = scratch.clock;
+        scratch.members.clear();
+        scratch.members.push(node);
+        scratch.stamp[node as usize] = stamp;
+        let mut position = 0;
+        while position < scratch.members.len() {
+            let mut child = self.first_child[scratch.members[position] as usize];
+            while child != NONE {
+                scratch.stamp[child as usize] = stamp;
+                scratch.members.push(child);
+                child = self.next[child as usize];
+            }
+            position += 1;
+        }
+        let (mut step, mut inside, mut outside) = (f64::INFINITY, NONE, NONE);
+        for &member in &scratch.members {
+            let log = self.log[member as usize];
+            for link in graph.links(member as usize) {
+                if scratch.stamp[link.target as usize] == stamp {
+                    continue;
+                }
+                let difference = log - self.log[link.target as usize];
+                let slack = if up { link.up - difference } else { link.down + difference };
+                if slack < step {
+                    (step, inside, outside) = (slack, member, link.target);
+                }
+            }
+        }
+        if inside == NONE {
+            return; // only possible when the rim has no constraint this way: nothing to gain
+        }
+        let step = if up { step.max(0.0) } else { -step.max(0.0) };
+        let factor = step.exp();
+        let old_sum = scratch.subtree[node as usize];
+        let mut ancestor = self.parent[node as usize];
+        while ancestor != NONE {
+            scratch.subtree[ancestor as usize] -= old_sum;
+            ancestor = self.parent[ancestor as usize];
+        }
+        for &member in &scratch.members {
+            self.log[member as usize] += step;
+            scratch.z[member as usize] *= factor;
+            scratch.subtree[member as usize] *= factor;
+        }
+        self.unlink_child(node);
+        let total = scratch.subtree[node as usize];
+        let mut path = std::mem::take(&mut scratch.path);
+        self.reverse_path(inside, node, &mut path);
+        // New sums along the reversed path: everything but what used to hang below.
+        let mut below = total;
+        for &q in &path {
+            let old = scratch.subtree[q as usize];
+            scratch.subtree[q as usize] = if q == inside { total } else { total - below };
+            below = old;
+        }
+        scratch.path = path;
+        self.parent[inside as usize] = outside;
+        self.at_ceiling[inside as usize] = up;
+        self.link_child(outside, inside);
+        let mut ancestor = outside;
+        while ancestor != NONE {
+            scratch.subtree[ancestor as usize] += total;
+            ancestor = self.parent[ancestor as usize];
+        }
+    }
+
+    /// Turns the path from `bottom` up to `top` around, so that `bottom` is the top of its part;
+    /// the path is left in `path`, from `bottom` on. The tight link is the same seen from below, so
+    /// floor and ceiling swap.
+    fn reverse_path(&mut self, bottom: u32, top: u32, path: &mut Vec<u32>) {
+        path.clear();
+        let mut node = bottom;
+        loop {
+            path.push(node);
+            if node == top {
+                break;
+            }
+            node = self.parent[node as usize];
+        }
+        for i in (1..path.len()).rev() {
+            let (above, below) = (path[i], path[i - 1]);
+            self.unlink_child(below);
+            self.at_ceiling[above as usize] = !self.at_ceiling[below as usize];
+            self.parent[above as usize] = below;
+        }
+        for i in 1..path.len() {
+            self.link_child(path[i - 1], path[i]);
+        }
+    }
+
+    fn link_child(&mut self, parent: u32, child: u32) {
+        let first = self.first_child[parent as usize];
+        self.next[child as usize] = first;
+        self.previous[child as usize] = NONE;
+        if first != NONE {
+            self.previous[first as usize] = child;
+        }
+        self.first_child[parent as usize] = child;
+    }
+
+    fn unlink_child(&mut self, child: u32) {
+        let (previous, next) = (self.previous[child as usize], self.next[child as usize]);
+        if previous != NONE {
+            self.next[previous as usize] = next;
+        } else {
+            self.first_child[self.parent[child as usize] as usize] = next;
+        }
+        if next != NONE {
+            self.previous[next as usize] = previous;
+        }
+    }
+}
+
+/// A label in the heap of [`Tree::shortest_paths`], highest first.
+struct Highest(f64, u32);
+
+impl Ord for Highest {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0).then(other.1.cmp(&self.1))
+    }
+}
+
+impl PartialOrd for Highest {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Highest {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Highest {}
