@@ -6,6 +6,8 @@
 
 mod beta;
 pub mod build;
+pub mod demo;
+pub mod draw;
 mod error;
 pub mod export;
 mod file;
