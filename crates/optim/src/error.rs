@@ -173,6 +173,14 @@ pub enum Error {
         /// Column of the worst entry.
         column: usize,
     },
+    /// The engine does not solve problems of this kind.
+    #[error("the {engine} engine does not support {feature}")]
+    Unsupported {
+        /// The engine.
+        engine: &'static str,
+        /// What the problem has that it cannot handle.
+        feature: &'static str,
+    },
     /// The time limit or a cancellation came before any feasible matrix was known.
     #[error("stopped before a feasible matrix was found")]
     StoppedEarly,

@@ -13,6 +13,8 @@ mod cost;
 #[cfg(feature = "direct")]
 pub mod direct;
 mod error;
+#[cfg(feature = "parallel")]
+pub mod large;
 mod matrix;
 mod problem;
 mod settings;

@@ -1,0 +1,120 @@
+//! The closed form: `z_ik = x_k exp(-eps D_ik)` with `E x = 1`, and its dual `E' mu = c_bar`.
+//!
+//! Nearly optimal where eps times the spacing is large, and a first answer everywhere. Where the
+//! solution has negative parts, the complementarity problem `E x >= 1, x >= 0` is solved by an
+//! active set; rows whose sum then exceeds 1 are divided by it, and the arcs on which that
+//! division would break Geo-Ind are shortened before the next round.
+
+use super::columns::Columns;
+use super::graph::ArcGraph;
+use super::krylov::bicgstab;
+use super::view::View;
+
+/// Rounds of shortening arcs before the closed form is given up.
+const SHORTENING_ROUNDS: usize = 6;
+/// Relative residual of the linear solves.
+const RESIDUAL: f64 = 1e-9;
+const ITERATIONS: usize = 200;
+/// Changes of the active set before the rest is left to shortening.
+const ACTIVE_SET_ROUNDS: usize = 12;
+
+/// The primal closed form: weights `x` on the rays `exp(-length)` of `graph`.
+pub(crate) struct ClosedForm {
+    pub(crate) graph: ArcGraph,
+    pub(crate) x: Vec<f64>,
+}
+
+/// The dual of the closed form on the shortest-path rays that `columns` starts with.
+pub(crate) fn dual(columns: &Columns) -> Vec<f64> {
+    let c_bar = columns.ray_costs();
+    let mut mu = vec![0.0; c_bar.len()];
+    bicgstab(|v| columns.transposed_product(v), &c_bar, &mut mu, RESIDUAL, ITERATIONS);
+    mu
+}
+
+/// The primal closed form with all arcs scaled by `1 - shrink`; `None` if shortening arcs does not
+/// settle. `columns` must hold the rays of those scaled arcs.
+pub(crate) fn primal(
+    view: &View<'_>,
+    columns: &Columns,
+    radius: f64,
+    shrink: f64,
+) -> Option<ClosedForm> {
+    let mut x = complementarity(columns, vec![1.0; view.rows()]);
+    let mut sums = columns.transposed_product(&x);
+    let mut graph = view.graph.map_lengths(|_, _, l| l * (1.0 - shrink));
+    for _ in 0..SHORTENING_ROUNDS {
+        let log_sum: Vec<f64> = sums.iter().map(|s| s.max(f64::MIN_POSITIVE).ln()).collect();
+        let Some(shortened) = shorten(&view.graph, &graph, &log_sum, 0.5 * shrink) else {
+            return Some(ClosedForm { graph, x });
+        };
+        graph = shortened;
+        let windows = Columns::rays_only(&graph, radius);
+        x = complementarity(&windows, x);
+        sums = windows.transposed_product(&x);
+    }
+    None
+}
+
+/// `current` with the arcs shortened across which `|log_sum_i - log_sum_j|` takes more than is
+/// left of the full length; `None` when every arc fits.
+pub(crate) fn shorten(
+    full: &ArcGraph,
+    current: &ArcGraph,
+    log_sum: &[f64],
+    slack: f64,
+) -> Option<ArcGraph> {
+    let allowed = full.map_lengths(|i, j, l| l * (1.0 - slack) - (log_sum[i] - log_sum[j]).abs());
+    let mut broken = false;
+    let shortened = current.zip_lengths(&allowed, |now, allowed| {
+        if now <= allowed {
+            return now;
+        }
+        broken = true;
+        // A little more than needed, or the rounds creep.
+        (allowed - 0.1 * (now - allowed)).max(0.0)
+    });
+    broken.then_some(shortened)
+}
+
+/// `E x >= 1, x >= 0`, with equality where `x > 0`, by an active set from a warm start.
+///
+/// E is symmetric (distances are), so its transposed product serves as its product.
+fn complementarity(columns: &Columns, mut x: Vec<f64>) -> Vec<f64> {
+    let n = x.len();
+    let mut active: Vec<bool> = x.iter().map(|&x| x > 0.0).collect();
+    for _ in 0..ACTIVE_SET_ROUNDS {
+        let mask = |v: &mut [f64]| {
+            for (v, &on) in v.iter_mut().zip(&active) {
+                if !on {
+                    *v = 0.0;
+                }
+            }
+        };
+        let mut ones = vec![1.0; n];
+        mask(&mut ones);
+        mask(&mut x);
+        let apply = |v: &[f64]| {
+            let mut y = columns.transposed_product(v);
+            mask(&mut y);
+            y
+        };
+        bicgstab(apply, &ones, &mut x, RESIDUAL, ITERATIONS);
+        let sums = columns.transposed_product(&x);
+        let mut changed = false;
+        for i in 0..n {
+            if active[i] && x[i] < 0.0 {
+                (active[i], x[i], changed) = (false, 0.0, true);
+            } else if !active[i] && sums[i] < 1.0 - 1e-7 {
+                (active[i], changed) = (true, true);
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    for x in &mut x {
+        *x = x.max(0.0);
+    }
+    x
+}

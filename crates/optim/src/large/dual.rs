@@ -1,0 +1,163 @@
+//! Lower bounds: repairing a dual vector until every column prices out, and proving what is left.
+
+use rayon::prelude::*;
+
+use super::columns::Columns;
+use super::pricing::{Pricer, round_down};
+use super::view::View;
+
+/// Sweeps of the multiplicative repair.
+const SWEEPS: usize = 10;
+/// Rounds of pricing and repair.
+const ROUNDS: usize = 4;
+
+/// Pricing precision relative to a column's weight.
+pub(crate) const PRECISION: f64 = 1e-9;
+
+/// Lowers `mu` until (nearly) no column has a negative reduced cost; returns what is still missing.
+///
+/// The simple repair `mu_anchor += rc_k` wastes much, because one row serves many columns. A small
+/// `p >= 0` with `R' p >= -rc`, R the current rays, is found by multiplicative sweeps, topped up
+/// at the anchors, and the columns are priced again.
+pub(crate) fn repair(view: &View<'_>, columns: &mut Columns, mu: &mut [f64]) -> f64 {
+    let total: f64 = mu.iter().map(|m| m.abs()).sum();
+    let mut missing = f64::INFINITY;
+    for round in 0..ROUNDS {
+        let reduced = columns.price(view, mu, PRECISION);
+        missing = reduced.iter().map(|r| (-r).max(0.0)).sum();
+        if missing <= 1e-9 * total || round + 1 == ROUNDS {
+            break;
+        }
+        for (m, p) in mu.iter_mut().zip(cover(columns, &reduced)) {
+            *m -= p;
+        }
+    }
+    missing
+}
+
+/// A small `p >= 0` with `R' p >= max(0, -reduced)`.
+fn cover(columns: &Columns, reduced: &[f64]) -> Vec<f64> {
+    let need: Vec<f64> = reduced.iter().map(|r| (-r).max(0.0)).collect();
+    let mass = columns.transposed_product(&vec![1.0; need.len()]);
+    let mut p: Vec<f64> = need.iter().zip(&mass).map(|(need, mass)| need / mass).collect();
+    for _ in 0..SWEEPS {
+        let covered = columns.transposed_product(&p);
+        for ((p, need), covered) in p.iter_mut().zip(&need).zip(covered) {
+            if *need > 0.0 && covered > 0.0 {
+                *p *= need / covered;
+            }
+        }
+    }
+    let covered = columns.transposed_product(&p);
+    for ((p, need), covered) in p.iter_mut().zip(&need).zip(covered) {
+        *p += (need - covered).max(0.0);
+    }
+    p
+}
+
+/// What a dual vector proves.
+pub(crate) struct Proof {
+    /// No feasible matrix costs less; rounding included.
+    pub(crate) bound: f64,
+    /// What the pairs outside the windows took from the bound.
+    pub(crate) outside: f64,
+    /// Columns with such pairs: their windows are too small.
+    pub(crate) leaking: Vec<u32>,
+    /// The mean cost over all columns, summed over the rows.
+    pub(crate) mean_cost: f64,
+}
+
+/// The bound that `mu` proves for every feasible matrix, safe against rounding.
+///
+/// For feasible z, `sum c z = sum mu + sum_k sum_i (c_ik - mu_i) z_ik`. In column k the rows of the
+/// window give at least `min(0, rc_k)`, rc_k the proven minimum over the relaxed cone with 1 at the
+/// anchor, because the anchor's entry lies in [0, 1]; every row outside gives at least
+/// `min(0, c_ik - mu_i)` because its entry does. The latter is the validity check of truncated
+/// pricing: pairs with `c_ik < mu_i` outside a window cost bound, and name the windows to grow.
+pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Proof {
+    let n = view.rows();
+    let windows = &columns.windows;
+    let inside: Vec<f64> = (0..n)
+        .into_par_iter()
+        .map_init(
+            || Pricer::new(n),
+            |pricer, k| {
+                let range = windows.range(k);
+                let window = windows.of(k);
+                let weight = |(&i, c): (&u32, &f64)| round_down(c - mu[i as usize]);
+                let weights = window.rows.iter().zip(&columns.cost[range.clone()]).map(weight);
+                pricer.load(&view.graph, window, weights, &columns.tree[range]);
+                // eps * d was rounded to nearest; arcs this much longer cover the true ones.
+                pricer.proven_value(1.0 + 4.0 * f64::EPSILON).min(0.0)
+            },
+        )
+        .collect();
+
+    // By symmetry of the distances the columns whose window holds row i are nearly the window of
+    // row i itself, but windows may differ in radius: membership is tabulated by row.
+    let mut member_start = vec![0usize; n + 1];
+    for k in 0..n {
+        for &i in windows.of(k).rows {
+            member_start[i as usize + 1] += 1;
+        }
+    }
+    for i in 0..n {
+        member_start[i + 1] += member_start[i];
+    }
+    let mut next = member_start.clone();
+    let mut member = vec![0u32; windows.entries()];
+    for k in 0..n {
+        for &i in windows.of(k).rows {
+            member[next[i as usize]] = k as u32;
+            next[i as usize] += 1;
+        }
+    }
+
+    struct RowOutside {
+        loss: f64,
+        leaking: Vec<u32>,
+        cost_sum: f64,
+    }
+    let outside: Vec<RowOutside> = (0..n)
+        .into_par_iter()
+        .map_init(
+            || vec![0.0; n],
+            |costs, i| {
+                view.cost_row(i, costs);
+                let cost_sum = costs.iter().sum();
+                for &k in &member[member_start[i]..member_start[i + 1]] {
+                    costs[k as usize] = f64::INFINITY;
+                }
+                let below = costs.iter().filter(|&&c| c < mu[i]).count();
+                let mut row = RowOutside { loss: 0.0, leaking: Vec::new(), cost_sum };
+                if below > 0 {
+                    for (k, &c) in costs.iter().enumerate() {
+                        if c < mu[i] {
+                            row.loss = round_down(row.loss + round_down(c - mu[i]));
+                            row.leaking.push(k as u32);
+                        }
+                    }
+                }
+                row
+            },
+        )
+        .collect();
+
+    let sum = sum_down(mu.iter().copied());
+    let within = sum_down(inside.iter().copied());
+    let beyond = sum_down(outside.iter().map(|row| row.loss));
+    let mut leaking: Vec<u32> = outside.iter().flat_map(|r| r.leaking.iter().copied()).collect();
+    leaking.sort_unstable();
+    leaking.dedup();
+    Proof {
+        bound: round_down(round_down(sum + within) + beyond),
+        outside: beyond,
+        leaking,
+        mean_cost: outside.iter().map(|row| row.cost_sum).sum::<f64>() / n as f64,
+    }
+}
+
+/// A sum that is at most the exact one.
+fn sum_down(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |sum, v| if v == 0.0 { sum } else { round_down(sum + v) })
+}

@@ -1,0 +1,58 @@
+//! BiCGStab for `E x = b`, the operator given as a function.
+
+/// How a solve ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Converged {
+    pub(crate) iterations: usize,
+    /// Relative residual at the end.
+    pub(crate) residual: f64,
+}
+
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// Solves `apply(x) = b` from the given `x` to a relative residual, or as far as it gets.
+pub(crate) fn bicgstab(
+    apply: impl Fn(&[f64]) -> Vec<f64>,
+    b: &[f64],
+    x: &mut [f64],
+    tolerance: f64,
+    limit: usize,
+) -> Converged {
+    let norm = dot(b, b).sqrt().max(f64::MIN_POSITIVE);
+    let mut r: Vec<f64> = b.iter().zip(apply(x)).map(|(b, y)| b - y).collect();
+    let shadow = r.clone();
+    let n = b.len();
+    let (mut p, mut v) = (vec![0.0; n], vec![0.0; n]);
+    let (mut rho, mut alpha, mut omega) = (1.0, 1.0, 1.0);
+    for iterations in 0..limit {
+        let residual = dot(&r, &r).sqrt() / norm;
+        if residual <= tolerance {
+            return Converged { iterations, residual };
+        }
+        let next_rho = dot(&shadow, &r);
+        let beta = next_rho / rho * (alpha / omega);
+        rho = next_rho;
+        if !beta.is_finite() || rho == 0.0 {
+            return Converged { iterations, residual };
+        }
+        for i in 0..n {
+            p[i] = r[i] + beta * (p[i] - omega * v[i]);
+        }
+        v = apply(&p);
+        alpha = rho / dot(&shadow, &v);
+        for i in 0..n {
+            r[i] -= alpha * v[i];
+        }
+        let t = apply(&r);
+        let tt = dot(&t, &t);
+        omega = if tt > 0.0 { dot(&t, &r) / tt } else { 0.0 };
+        for i in 0..n {
+            x[i] += alpha * p[i] + omega * r[i];
+            r[i] -= omega * t[i];
+        }
+    }
+    let residual = dot(&r, &r).sqrt() / norm;
+    Converged { iterations: limit, residual }
+}

@@ -1,0 +1,192 @@
+//! The independent check of a sparse matrix: every arc in every column, tails included.
+//!
+//! Why this covers every column of an arc (i, j): a column explicit in at least one of the two rows
+//! is met when their explicit lists are merged, the tail standing in on the other side; a column
+//! explicit in neither is either absent, zero in both, or has the ratio `tail_i / tail_j`, one
+//! comparison for all of them. All comparisons are rounded against ourselves, and there is no
+//! tolerance. Nothing here is shared with the solver.
+
+use rayon::prelude::*;
+
+use super::sparse_rows::SparseRows;
+use crate::check::Report;
+use crate::matrix::RowSource;
+use crate::problem::Problem;
+
+/// Checks a sparse matrix against an untied problem; the same report as [`crate::check::check`].
+pub fn check_sparse(problem: &Problem, z: &SparseRows) -> Report {
+    let mut report = Report {
+        worst_log_excess: f64::NEG_INFINITY,
+        worst_entry: None,
+        worst_row_sum_error: 0.0,
+        worst_row: 0,
+        not_a_probability: None,
+        broken_tie: None,
+        broken_bound: None,
+        broken_y: None,
+        cost: 0.0,
+    };
+    if z.rows() != problem.rows() || z.columns() != problem.columns() {
+        let missing = (z.rows().min(problem.rows()), z.columns().min(problem.columns()));
+        report.not_a_probability = Some(missing);
+        report.worst_log_excess = f64::INFINITY;
+        report.worst_row_sum_error = f64::INFINITY;
+        return report;
+    }
+    let present = z.present().iter().filter(|&&p| p).count();
+    let rows: Vec<RowCheck> = (0..z.rows())
+        .into_par_iter()
+        .map_init(
+            || vec![0.0; z.columns()],
+            |costs, i| RowCheck::new(problem, z, i, present, costs),
+        )
+        .collect();
+    for (i, row) in rows.iter().enumerate() {
+        report.cost += row.cost;
+        if row.sum_error > report.worst_row_sum_error {
+            (report.worst_row_sum_error, report.worst_row) = (row.sum_error, i);
+        }
+        if let (None, Some(k)) = (report.not_a_probability, row.not_a_probability) {
+            report.not_a_probability = Some((i, k));
+        }
+    }
+    let arcs: Vec<(f64, (usize, usize))> = problem
+        .arcs()
+        .par_iter()
+        .map(|arc| {
+            let (ratio, entry) = worst_ratio(z, arc.i, arc.j);
+            (log_excess(ratio, problem.epsilon(), arc.d), entry)
+        })
+        .collect();
+    for (excess, entry) in arcs {
+        if excess > report.worst_log_excess {
+            (report.worst_log_excess, report.worst_entry) = (excess, Some(entry));
+        }
+    }
+    report
+}
+
+struct RowCheck {
+    sum_error: f64,
+    cost: f64,
+    not_a_probability: Option<usize>,
+}
+
+impl RowCheck {
+    /// Row i as a whole: its explicit entries and its tail in all other present columns.
+    fn new(problem: &Problem, z: &SparseRows, i: usize, present: usize, costs: &mut [f64]) -> Self {
+        let (columns, values) = z.explicit(i);
+        let tail = z.tail(i);
+        problem.cost().fill_row(i, costs);
+        let valid = |value: f64| (0.0..=1.0).contains(&value);
+        let mut not_a_probability = (!valid(tail)).then_some(0);
+        let mut sum = TwoSum::default();
+        sum.add(-1.0);
+        let mut cost = 0.0;
+        let mut previous = None;
+        for (&k, &value) in columns.iter().zip(values) {
+            let at = k as usize;
+            sum.add(value);
+            cost += costs[at] * value;
+            costs[at] = 0.0;
+            // Out of order, an entry could be counted twice; absent, its column would not be zero.
+            if !valid(value) || !z.present()[at] || previous.is_some_and(|last| last >= k) {
+                not_a_probability.get_or_insert(at);
+            }
+            previous = Some(k);
+        }
+        let others = present - columns.len().min(present);
+        sum.add_product(tail, others as f64);
+        let in_tail: f64 =
+            costs.iter().zip(z.present()).map(|(c, &p)| if p { *c } else { 0.0 }).sum();
+        let error = sum.magnitude_above();
+        Self {
+            sum_error: if error.is_nan() { f64::INFINITY } else { error },
+            cost: cost + tail * in_tail,
+            not_a_probability,
+        }
+    }
+}
+
+/// The largest ratio, either way, of two rows over all columns (rounded up), and where it is.
+fn worst_ratio(z: &SparseRows, i: usize, j: usize) -> (f64, (usize, usize)) {
+    let ((ki, vi), (kj, vj)) = (z.explicit(i), z.explicit(j));
+    let (mut a, mut b) = (0, 0);
+    let (tail_i, tail_j) = (z.tail(i), z.tail(j));
+    let (mut worst, mut entry) = (1.0, (i, 0));
+    let mut compare = |at_i: f64, at_j: f64, k: usize| {
+        if at_i == at_j {
+            return;
+        }
+        let ratio = at_i.max(at_j) / at_i.min(at_j);
+        // NaN and x / 0 must count as worst.
+        if ratio.is_nan() || ratio > worst {
+            worst = if ratio.is_nan() { f64::INFINITY } else { ratio };
+            entry = (if at_i > at_j { i } else { j }, k);
+        }
+    };
+    if let Some(k) = z.present().iter().position(|&p| p) {
+        compare(tail_i, tail_j, k);
+    }
+    while a < ki.len() || b < kj.len() {
+        let left = ki.get(a).copied().unwrap_or(u32::MAX);
+        let right = kj.get(b).copied().unwrap_or(u32::MAX);
+        let k = left.min(right);
+        let (mut at_i, mut at_j) = (tail_i, tail_j);
+        if left == k {
+            at_i = vi[a];
+            a += 1;
+        }
+        if right == k {
+            at_j = vj[b];
+            b += 1;
+        }
+        compare(at_i, at_j, k as usize);
+    }
+    (if worst == 1.0 { 1.0 } else { worst.next_up() }, entry)
+}
+
+/// An upper bound of `ln(ratio) - eps d`; positive unless `ratio <= exp(eps d)` is certain.
+fn log_excess(ratio: f64, epsilon: f64, distance: f64) -> f64 {
+    let product = epsilon * distance;
+    let exact = f64::mul_add(epsilon, distance, -product) >= 0.0;
+    let length = if exact { product } else { product.next_down() };
+    if ratio == 1.0 {
+        return -length;
+    }
+    let allowed = if length > 0.0 { length.exp().next_down().next_down() } else { 1.0 };
+    let excess = (ratio.ln().next_up().next_up() - length).next_up();
+    if ratio <= allowed { excess.min(0.0) } else { excess.max(f64::MIN_POSITIVE) }
+}
+
+/// A running sum in two parts, exact to about twice the precision of `f64`.
+#[derive(Default)]
+struct TwoSum {
+    high: f64,
+    low: f64,
+    terms: usize,
+}
+
+impl TwoSum {
+    fn add(&mut self, value: f64) {
+        let sum = self.high + value;
+        let back = sum - self.high;
+        self.low += (self.high - (sum - back)) + (value - back);
+        self.high = sum;
+        self.terms += 1;
+    }
+
+    /// Adds `a * b` without rounding the product.
+    fn add_product(&mut self, a: f64, b: f64) {
+        let product = a * b;
+        self.add(product);
+        self.add(f64::mul_add(a, b, -product));
+    }
+
+    /// An upper bound of the absolute value: the low parts sum to at most `terms * u` with a
+    /// rounding of u each, all partial sums being at most 2.
+    fn magnitude_above(&self) -> f64 {
+        let slack = (self.terms as f64) * (self.terms as f64) * f64::EPSILON * f64::EPSILON;
+        ((self.high + self.low).abs() + slack).next_up()
+    }
+}
