@@ -7,6 +7,7 @@
 //!
 //! Time, randomness and threads are passed in through [`Settings`]; the crate does no I/O.
 
+pub mod bound;
 pub mod check;
 pub mod colgen;
 mod cost;

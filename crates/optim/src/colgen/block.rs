@@ -18,6 +18,10 @@ pub(crate) const NO_ROW: u32 = u32::MAX;
 /// show, far above rounding; the proof of the bound does not use it.
 const SMALLEST_FLOOR: f64 = 1e-11;
 
+/// Limits against tied, fixed and bounded values are solved this much tighter (in log z), so that
+/// rounding the result finds room. The proof of the bound does not use it.
+const ROUNDING_ROOM: f64 = 1e-12;
+
 /// What scales a block's points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Root {
@@ -370,7 +374,11 @@ impl<'a> Builder<'a> {
         node_rows.push(NO_ROW);
         for (node, limit) in limits.iter().enumerate() {
             for special in [Special::Y, Special::One] {
-                let (ceiling, floor) = limit[special as usize];
+                let (mut ceiling, mut floor) = limit[special as usize];
+                if ceiling - floor > 4.0 * ROUNDING_ROOM {
+                    ceiling -= ROUNDING_ROOM;
+                    floor += ROUNDING_ROOM;
+                }
                 let target = match (special, inner_y) {
                     (Special::Y, Some(y)) => y as u32,
                     _ => root_node,

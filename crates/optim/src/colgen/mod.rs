@@ -10,9 +10,11 @@ mod dense;
 mod graph;
 mod master;
 mod pricing;
+mod prove;
 mod repair;
 mod tree;
 
+use crate::bound::{ArcFlow, bound_of_flows};
 use crate::check::check;
 use crate::error::{Error, Infeasibility};
 use crate::matrix::{DenseMatrix, Matrix};
@@ -22,6 +24,7 @@ use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
 use block::{Blocks, NO_ROW, Root};
 use master::{Column, Kind, Link, Master};
 use pricing::{Prices, price_all};
+use prove::Prover;
 use std::sync::Arc;
 use tree::Tree;
 
@@ -46,6 +49,15 @@ pub fn solve_from(
     let solution = run.iterate()?;
     run.leave(warm);
     Ok(solution)
+}
+
+/// Flows, column by column, that prove the best bound known for `mu`; see [`crate::bound`].
+pub fn flows(problem: &Problem, mu: &[f64]) -> Result<Vec<Vec<ArcFlow>>, Error> {
+    let blocks = Blocks::new(problem)?;
+    let mut trees: Vec<Tree> = blocks.blocks.iter().map(|block| block.tree.clone()).collect();
+    let nowhere = vec![f64::NEG_INFINITY; trees.len()];
+    price_all(&blocks, &mut trees, mu, &nowhere, true);
+    Ok(Prover::new(problem).flows(&blocks, &trees, mu))
 }
 
 /// What a solve leaves for the next: duals, trees, and the rays in use. Opaque.
@@ -300,15 +312,18 @@ impl<'a> Run<'a> {
         let z = Matrix::Dense(z);
         let report = check(self.problem, &z, &y);
         if !report.is_strict() {
+            #[cfg(debug_assertions)]
+            eprintln!("{report:?}");
             let (row, column) = report.worst_entry.unwrap_or((0, 0));
             let worst_log_excess = report.worst_log_excess;
             return Err(Error::NotStrict { worst_log_excess, row, column });
         }
-        let gap = relative_gap(self.mean_cost, report.cost, self.lower_bound);
+        let (mu, lower_bound) = self.proven_bound();
+        let gap = relative_gap(self.mean_cost, report.cost, lower_bound);
         Ok(Solution {
             status: Status::of_gap(gap, self.settings.gap),
             objective: report.cost,
-            lower_bound: self.lower_bound.min(report.cost),
+            lower_bound,
             gap,
             iterations: self.iterations,
             columns: self.generated,
@@ -318,10 +333,37 @@ impl<'a> Run<'a> {
             certificate: Certificate {
                 worst_log_excess: report.worst_log_excess,
                 worst_row_sum_error: report.worst_row_sum_error,
-                mu: self.best_mu.clone(),
+                mu,
             },
             trace: self.trace.clone(),
         })
+    }
+
+    /// The best duals made feasible for every column (`mu_root += rc`), so that the bound is their
+    /// sum whatever the roots, and that bound, proven by flows and rounded down.
+    fn proven_bound(&mut self) -> (Vec<f64>, f64) {
+        let nowhere = vec![f64::NEG_INFINITY; self.trees.len()];
+        let parallel = self.settings.threads != 1;
+        let mut mu = self.best_mu.clone();
+        let prices = price_all(&self.blocks, &mut self.trees, &mu, &nowhere, parallel);
+        for ((block, tree), price) in self.blocks.blocks.iter().zip(&self.trees).zip(&prices.blocks)
+        {
+            if block.root == Root::Cone {
+                mu[block.rows[tree.root()] as usize] += price.value.min(0.0);
+            }
+        }
+        for (tied, rc) in self.blocks.tied.iter().zip(&prices.tied) {
+            if let Some(tied) = tied {
+                let largest = (0..tied.rows.len())
+                    .max_by(|&a, &b| tied.factors[a].total_cmp(&tied.factors[b]))
+                    .unwrap_or(0);
+                mu[tied.rows[largest] as usize] += rc.min(0.0) / tied.factors[largest];
+            }
+        }
+        price_all(&self.blocks, &mut self.trees, &mu, &nowhere, parallel);
+        let flows = Prover::new(self.problem).flows(&self.blocks, &self.trees, &mu);
+        let bound = bound_of_flows(self.problem, &mu, &flows).max(0.0);
+        (mu, bound)
     }
 
     /// The matrix and y of the current weights.

@@ -1,0 +1,136 @@
+//! Flows from priced trees: the witness that `bound` checks.
+
+use super::block::{Block, Blocks, NO_ROW, Root};
+use super::pricing::node_weights;
+use super::tree::Tree;
+use crate::bound::ArcFlow;
+use crate::problem::Problem;
+use std::collections::HashMap;
+
+/// Turns priced trees into flows on the arcs of the problem.
+pub(super) struct Prover<'a> {
+    problem: &'a Problem,
+    arc_of: HashMap<(u32, u32), usize>,
+    neighbours: Vec<Vec<(u32, f64)>>,
+}
+
+/// One end of a tree link: a row, and how much of it one unit of the node is.
+#[derive(Clone, Copy)]
+struct End {
+    row: u32,
+    factor: f64,
+}
+
+impl<'a> Prover<'a> {
+    pub fn new(problem: &'a Problem) -> Self {
+        let mut arc_of = HashMap::with_capacity(problem.arcs().len());
+        let mut neighbours = vec![Vec::new(); problem.rows()];
+        for (position, arc) in problem.arcs().iter().enumerate() {
+            let (low, high) = (arc.i.min(arc.j) as u32, arc.i.max(arc.j) as u32);
+            arc_of.insert((low, high), position);
+            let log = problem.epsilon() * arc.d;
+            neighbours[arc.i].push((arc.j as u32, log));
+            neighbours[arc.j].push((arc.i as u32, log));
+        }
+        Self { problem, arc_of, neighbours }
+    }
+
+    /// Flows of every column from its blocks' trees, which must be priced at `mu`.
+    pub fn flows(&self, blocks: &Blocks, trees: &[Tree], mu: &[f64]) -> Vec<Vec<ArcFlow>> {
+        let mut flows = vec![Vec::new(); self.problem.columns()];
+        let (mut w, mut order) = (Vec::new(), Vec::new());
+        for (block, tree) in blocks.blocks.iter().zip(trees) {
+            node_weights(block, blocks, mu, &mut w);
+            tree.order(&mut order);
+            self.add(block, tree, &order, &mut w, &mut flows[block.column]);
+        }
+        flows
+    }
+
+    /// Carries every node's residual to its parent, leaves first. A residual of the wrong sign (noise
+    /// of pricing) takes the same arc the other way, or stays where it is when it is positive.
+    fn add(
+        &self,
+        block: &Block,
+        tree: &Tree,
+        order: &[u32],
+        residual: &mut [f64],
+        flows: &mut Vec<ArcFlow>,
+    ) {
+        for &node in order.iter().skip(1).rev() {
+            let node = node as usize;
+            let Some(parent) = tree.parent(node) else { continue };
+            let left = residual[node];
+            if left == 0.0 || (left > 0.0 && tree.is_at_ceiling(node)) {
+                continue;
+            }
+            let Some((child, above)) = self.ends(block, node, parent, left < 0.0) else { continue };
+            let key = (child.row.min(above.row), child.row.max(above.row));
+            let Some(&arc) = self.arc_of.get(&key) else { continue };
+            let factor = (self.problem.epsilon() * self.problem.arcs()[arc].d).exp();
+            let starts_at_i = |row: u32| self.problem.arcs()[arc].i as u32 == row;
+            if left < 0.0 {
+                // z_child <= a z_parent
+                let amount = -left / child.factor;
+                residual[parent] -= amount * factor * above.factor;
+                flows.push(ArcFlow { arc, reversed: !starts_at_i(child.row), amount });
+            } else {
+                // z_parent <= a z_child
+                let amount = left / (factor * child.factor);
+                residual[parent] += amount * above.factor;
+                flows.push(ArcFlow { arc, reversed: !starts_at_i(above.row), amount });
+            }
+            residual[node] = 0.0;
+        }
+    }
+
+    /// The rows at both ends of a link; at a root or an inner y, the tied row that is tightest.
+    /// `None` where a bound is the limit: its residual needs no arc.
+    fn ends(&self, block: &Block, node: usize, parent: usize, up: bool) -> Option<(End, End)> {
+        let own = |node: usize| {
+            (block.rows[node] != NO_ROW).then(|| End { row: block.rows[node], factor: 1.0 })
+        };
+        match (own(node), own(parent)) {
+            (Some(child), Some(above)) => Some((child, above)),
+            (Some(child), None) => {
+                let tied = self.tied_neighbour(block.column, child.row, up)?;
+                let is_tie = match (block.root, block.inner_y) {
+                    (Root::One, Some(y)) => parent == y,
+                    (Root::One, None) => !self.bound_is_tighter(block.column, child.row, tied, up),
+                    _ => true,
+                };
+                is_tie.then_some((child, tied))
+            }
+            // An inner y below a row: y <= a z / f wants the largest f, y >= z / (a f) likewise.
+            (None, Some(above)) => {
+                Some((self.tied_neighbour(block.column, above.row, !up)?, above))
+            }
+            (None, None) => None,
+        }
+    }
+
+    /// Whether a bound on the entry limits it more than the fixed entry beside it.
+    fn bound_is_tighter(&self, column: usize, row: u32, beside: End, up: bool) -> bool {
+        let mut bounds = self.problem.bounds().iter();
+        let Some(bound) = bounds.find(|b| b.row == row as usize && b.column == column) else {
+            return false;
+        };
+        let Some(y) = self.problem.fixed_y().map(|y| y[column]) else { return true };
+        let log = self.neighbours[row as usize]
+            .iter()
+            .find(|(other, _)| *other == beside.row)
+            .map_or(0.0, |(_, log)| *log);
+        let fixed = (y * beside.factor).ln();
+        if up { bound.high.ln() < fixed + log } else { bound.low.ln() > fixed - log }
+    }
+
+    /// The tied row beside `row` that limits it most: from above (`up`) or from below.
+    fn tied_neighbour(&self, column: usize, row: u32, up: bool) -> Option<End> {
+        let tied = self.neighbours[row as usize].iter().filter_map(|&(other, log)| {
+            let factor = self.problem.tie(other as usize, column)?;
+            let limit = if up { log + factor.ln() } else { log - factor.ln() };
+            Some((limit, End { row: other, factor }))
+        });
+        tied.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, end)| end)
+    }
+}
