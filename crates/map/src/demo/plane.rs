@@ -142,7 +142,7 @@ pub(super) fn inside(polygon: &[Point], p: Point) -> bool {
     })
 }
 
-/// Twice the signed area, halved: positive when the polygon runs counter-clockwise.
+/// The area, positive when the polygon runs counter-clockwise.
 pub(super) fn area(polygon: &[Point]) -> f64 {
     sides(polygon).map(|Segment(a, b)| a.cross(b)).sum::<f64>() / 2.0
 }

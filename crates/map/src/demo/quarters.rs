@@ -13,8 +13,6 @@ pub(super) struct Grid {
     pub(super) along: Point,
     /// Distance between lattice points in both directions, in metres.
     pub(super) block: (f64, f64),
-    /// Only every n-th line is a street; the others only give it points to bend at.
-    pub(super) every: i64,
     /// How far the lattice is bent, in metres.
     pub(super) bend: f64,
     /// Share of links that were never built.
@@ -62,11 +60,11 @@ impl Grid {
         for i in -columns..=columns {
             for j in -rows..=rows {
                 let here = self.corner(i, j, ground, noise);
-                if j % self.every == 0 && self.built(i, j, 3, noise) {
+                if self.built(i, j, 3, noise) {
                     let link = self.link(here, self.corner(i + 1, j, ground, noise), ground);
                     strokes.extend(link.map(|l| self.stroke(l, j)));
                 }
-                if i % self.every == 0 && self.built(j, i, 4, noise) {
+                if self.built(j, i, 4, noise) {
                     let link = self.link(here, self.corner(i, j + 1, ground, noise), ground);
                     strokes.extend(link.map(|l| self.stroke(l, i)));
                 }
@@ -75,9 +73,9 @@ impl Grid {
         strokes
     }
 
-    /// Whether the link at `step` along `line` was built; sparse grids lose whole stretches at once.
+    /// Whether the link at `step` along `line` was built.
     fn built(&self, step: i64, line: i64, channel: u64, noise: Noise) -> bool {
-        noise.hash(step.div_euclid(self.every), line, channel) >= self.missing
+        noise.hash(step, line, channel) >= self.missing
     }
 
     fn stroke(&self, Segment(a, b): Segment, line: i64) -> Stroke {

@@ -1,8 +1,8 @@
 //! The streets between the boulevard and the edge of the map: belt, suburbs, villages, country roads.
 
-use super::layout::{EDGE, Layout, blob, widest};
+use super::layout::{Layout, blob, widest};
 use super::network::{Class, Stroke};
-use super::plane::{Point, Segment, inside, segments, sides, smooth};
+use super::plane::{Point, Segment, SegmentIndex, inside, middle, segments, sides, smooth};
 use super::quarters::{Grid, Ground};
 use super::random::Chance;
 
@@ -43,7 +43,6 @@ impl Outside {
                 origin,
                 along: origin.unit().turned(Point::direction(chance.between(-0.09, 0.09))),
                 block: (size * (122.0 + 40.0 * out), size * (80.0 + 26.0 * out)),
-                every: 1,
                 bend: chance.between(12.0, 34.0 + 40.0 * out),
                 missing: chance.between(0.04, 0.1 + 0.1 * out),
                 one_way: out < 0.5 && chance.happens(0.55),
@@ -90,7 +89,6 @@ impl Outside {
                 origin,
                 along: along.turned(Point::direction(chance.between(-0.05, 0.05))),
                 block: (chance.between(150.0, 195.0), chance.between(105.0, 135.0)),
-                every: 1,
                 bend: chance.between(40.0, 75.0),
                 missing: chance.between(0.12, 0.22),
                 one_way: false,
@@ -161,26 +159,42 @@ impl Outside {
         self.strokes.extend(nearest.map(|foot| Stroke::new(vec![site, foot], Class::Street)));
     }
 
-    /// Country roads about every 800 m that lead to the streets of suburbs and villages.
+    /// Winding roads from each suburb and village to its neighbours.
     fn build_country(&mut self, layout: &Layout, chance: &mut Chance) {
-        let mut fronts = layout.fronts.clone();
-        self.strokes.iter().for_each(|stroke| fronts.push_path(&stroke.path));
-        let grid = Grid {
-            origin: Point::ORIGIN,
-            along: Point::direction(chance.between(0.0, 0.25)),
-            block: (270.0, 270.0),
-            every: 3,
-            bend: 330.0,
-            missing: 0.06,
-            one_way: false,
-            class: Class::Country,
-            reach: EDGE,
-        };
-        let built = |p: Point| self.outlines.iter().any(|shape| inside(shape, p));
-        let open = |p: Point| !inside(&layout.ring, p) && layout.buildable(p) && !built(p);
-        let ground = Ground { inside: &open, fronts: &fronts, walls: &layout.walls };
-        let roads = grid.fill(&ground, chance);
-        self.strokes.extend(roads);
+        let mut streets = layout.fronts.clone();
+        self.strokes.iter().for_each(|stroke| streets.push_path(&stroke.path));
+        let homes: Vec<Point> = self.outlines.iter().map(|shape| middle(shape)).collect();
+        let mut pairs: Vec<(usize, usize)> =
+            (0..homes.len()).flat_map(|b| (0..b).map(move |a| (a, b))).collect();
+        let length = |&(a, b): &(usize, usize)| homes[a].distance(homes[b]);
+        pairs.retain(|pair| length(pair) < 2100.0);
+        pairs.sort_by(|x, y| length(x).total_cmp(&length(y)));
+        let mut built: Vec<Segment> = Vec::new();
+        for (a, b) in pairs {
+            let chord = Segment(homes[a], homes[b]);
+            let meets = |s: &Segment| {
+                let apart = [s.0, s.1].iter().all(|end| ![chord.0, chord.1].contains(end));
+                apart && s.crossing(chord).is_some()
+            };
+            if built.iter().any(meets) {
+                continue;
+            }
+            let aside = (chord.1 - chord.0).left() * chance.between(-0.2, 0.2);
+            let swing = aside * chance.between(-0.8, 0.4);
+            let bends = [chord.0, chord.at(0.35) + aside, chord.at(0.7) + swing, chord.1];
+            let road = smooth(&bends, false, 130.0);
+            let road = leaving(&self.outlines[a], &road, &streets);
+            let road = road.and_then(|r| leaving(&self.outlines[b], &r, &streets));
+            let Some(road) = road else { continue };
+            let blocked = segments(&road).any(|s| layout.walls.first_hit(s).is_some());
+            // No second road beside an older one.
+            let beside = streets.nearest(road[road.len() / 2], 150.0).is_some();
+            if !blocked && !beside {
+                built.push(chord);
+                streets.push_path(&road);
+                self.strokes.push(Stroke::new(road, Class::Country));
+            }
+        }
     }
 
     /// Whether `p` lies in a suburb, a village or the works, or within `margin` of one.
@@ -194,4 +208,18 @@ impl Outside {
 fn railway_site(layout: &Layout, radius: f64) -> Point {
     let at = segments(&layout.railway).find(|s| s.1.length() > radius);
     at.map_or(Point::new(0.0, radius), |s| s.0 + (s.1 - s.0).unit().left() * 120.0)
+}
+
+/// The path from the last street it meets inside the shape, reversed: done twice, it leads from shape to shape.
+fn leaving(shape: &[Point], path: &[Point], streets: &SegmentIndex) -> Option<Vec<Point>> {
+    let out = path.iter().position(|&p| !inside(shape, p))?;
+    for k in (1..=out).rev() {
+        let inward = Segment(path[k], path[k - 1]);
+        if let Some(t) = streets.first_hit(inward) {
+            let mut road: Vec<Point> = path[k..].iter().rev().copied().collect();
+            road.push(inward.at(t));
+            return Some(road);
+        }
+    }
+    None
 }

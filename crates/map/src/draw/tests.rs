@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use super::lines::chains;
 use super::*;
 use crate::demo::demo_city;
 
