@@ -14,6 +14,8 @@ mod cost;
 #[cfg(feature = "direct")]
 pub mod direct;
 mod error;
+#[cfg(feature = "format")]
+pub mod format;
 #[cfg(feature = "parallel")]
 pub mod large;
 mod matrix;

@@ -1,0 +1,288 @@
+//! Problems and solutions as numpy's `.npz`: a zip archive with one `.npy` per array.
+
+use super::npy::{Array, Values};
+use super::{FormatError, Found, Limits, SolutionFile, VERSION, finite, matrix, written};
+use crate::cost::DenseCost;
+use crate::error::{Error, length};
+use crate::problem::{Arc, EntryBound, Problem, ProblemParts, Ties};
+use crate::solution::Status;
+use std::io::{Cursor, Read, Write};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+pub(super) fn is_npz(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"PK")
+}
+
+/// The archive being read.
+struct Reader<'a> {
+    archive: ZipArchive<Cursor<&'a [u8]>>,
+    limit: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Opens the archive and checks its version.
+    fn new(bytes: &'a [u8], limits: &Limits) -> Result<Self, FormatError> {
+        let archive = ZipArchive::new(Cursor::new(bytes))
+            .map_err(|_| FormatError::Truncated { path: "archive".to_owned() })?;
+        let mut reader = Self { archive, limit: limits.bytes };
+        match reader.integer("version")? {
+            VERSION => Ok(reader),
+            found => Err(FormatError::Version { found, supported: VERSION }),
+        }
+    }
+
+    fn optional(&mut self, field: &'static str) -> Result<Option<Array>, FormatError> {
+        let name = format!("{field}.npy");
+        if self.archive.index_for_name(&name).is_none() {
+            return Ok(None);
+        }
+        let broken = || FormatError::Truncated { path: field.to_owned() };
+        let file = self.archive.by_name(&name).map_err(|_| broken())?;
+        // One byte more than allowed tells a file at the limit from one beyond.
+        let mut bytes = Vec::new();
+        file.take(self.limit as u64 + 1).read_to_end(&mut bytes).map_err(|_| broken())?;
+        Limits::at_most(field, bytes.len(), self.limit)?;
+        Array::read(field, &bytes).map(Some)
+    }
+
+    fn array(&mut self, field: &'static str) -> Result<Array, FormatError> {
+        self.optional(field)?.ok_or(FormatError::Missing { field })
+    }
+
+    fn integer(&mut self, field: &'static str) -> Result<u64, FormatError> {
+        let array = self.array(field)?;
+        match indices(field, &array)?.as_slice() {
+            [value] => Ok(*value as u64),
+            _ => Err(shape_error(field, &array, "a single integer")),
+        }
+    }
+
+    fn float(&mut self, field: &'static str) -> Result<f64, FormatError> {
+        let array = self.array(field)?;
+        match floats(field, array.clone())?.as_slice() {
+            [value] => Ok(*value),
+            _ => Err(shape_error(field, &array, "a single number")),
+        }
+    }
+
+    /// A matrix of numbers: its shape and its values, row-major.
+    fn table(&mut self, field: &'static str) -> Result<Option<Table>, FormatError> {
+        let Some(array) = self.optional(field)? else { return Ok(None) };
+        let &[rows, columns] = array.shape.as_slice() else {
+            return Err(shape_error(field, &array, "a matrix"));
+        };
+        Ok(Some(Table { rows, columns, values: floats(field, array)? }))
+    }
+
+    /// `<name>_index` (n x 2) and `<name>_<value>` (n x width) side by side.
+    fn pairs(
+        &mut self,
+        [index, value]: [&'static str; 2],
+        width: usize,
+    ) -> Result<(Vec<usize>, Vec<f64>), FormatError> {
+        let Some(array) = self.optional(index)? else { return Ok((vec![], vec![])) };
+        let pairs = indices(index, &array)?;
+        if array.shape.len() != 2 || array.shape[1] != 2 {
+            return Err(shape_error(index, &array, "a matrix with 2 columns"));
+        }
+        let values = self.array(value).and_then(|array| floats(value, array))?;
+        length(value, &[], pairs.len() / 2 * width, values.len())?;
+        Ok((pairs, values))
+    }
+}
+
+struct Table {
+    rows: usize,
+    columns: usize,
+    values: Vec<f64>,
+}
+
+fn shape_error(field: &'static str, array: &Array, expected: &'static str) -> FormatError {
+    FormatError::Array { field, found: format!("of shape {:?}", array.shape), expected }
+}
+
+fn floats(field: &'static str, array: Array) -> Result<Vec<f64>, FormatError> {
+    match array.values {
+        Values::Floats(values) => Ok(values),
+        Values::Integers(values) => Ok(values.into_iter().map(|value| value as f64).collect()),
+        Values::Text(_) => {
+            Err(FormatError::Array { field, found: "text".to_owned(), expected: "numbers" })
+        }
+    }
+}
+
+fn indices(field: &'static str, array: &Array) -> Result<Vec<usize>, FormatError> {
+    let Values::Integers(values) = &array.values else {
+        let found = "not of an integer type".to_owned();
+        return Err(FormatError::Array { field, found, expected: "integers" });
+    };
+    let index = |(at, value): (usize, &i64)| {
+        usize::try_from(*value).map_err(|_| {
+            FormatError::from(Error::Negative { field, index: vec![at], value: *value as f64 })
+        })
+    };
+    values.iter().enumerate().map(index).collect()
+}
+
+pub(super) fn read_problem(bytes: &[u8], limits: &Limits) -> Result<Problem, FormatError> {
+    let mut file = Reader::new(bytes, limits)?;
+    let cost = file.table("cost")?.ok_or(FormatError::Missing { field: "cost" })?;
+    Limits::at_most("cost", cost.rows.saturating_mul(cost.columns), limits.entries)?;
+    let groups = match file.optional("groups")? {
+        Some(array) => indices("groups", &array)?,
+        None => Vec::new(),
+    };
+    if !groups.is_empty() {
+        length("groups", &[], cost.rows, groups.len())?;
+    }
+    let (pairs, distances) = file.pairs(["arcs_index", "arcs_distance"], 1)?;
+    Limits::at_most("arcs", distances.len(), limits.arcs)?;
+    let arcs = pairs.chunks_exact(2).zip(&distances);
+    let (entries, ranges) = file.pairs(["bounds_index", "bounds_range"], 2)?;
+    Limits::at_most("bounds", ranges.len() / 2, limits.arcs)?;
+    let bounds = entries.chunks_exact(2).zip(ranges.chunks_exact(2));
+    let ties = match file.table("tie")? {
+        // Zero, which no factor can be, marks a free entry; NaN is an error like everywhere.
+        Some(tie) => {
+            let entries: Vec<_> = tie.values.iter().map(|f| (*f != 0.0).then_some(*f)).collect();
+            Some(Ties::new(tie.rows, tie.columns, &entries)?)
+        }
+        None => None,
+    };
+    let y = file.optional("y")?;
+    Ok(Problem::new(ProblemParts {
+        epsilon: file.float("epsilon")?,
+        groups,
+        arcs: arcs.map(|(pair, &d)| Arc { i: pair[0], j: pair[1], d }).collect(),
+        ties,
+        bounds: bounds
+            .map(|(entry, range)| EntryBound {
+                row: entry[0],
+                column: entry[1],
+                low: range[0],
+                high: range[1],
+            })
+            .collect(),
+        fixed_y: y.map(|y| floats("y", y)).transpose()?,
+        cost: Box::new(DenseCost::new(cost.rows, cost.columns, cost.values)?),
+    })?)
+}
+
+pub(super) fn read_solution(bytes: &[u8], limits: &Limits) -> Result<SolutionFile, FormatError> {
+    let mut file = Reader::new(bytes, limits)?;
+    let Values::Text(word) = file.array("status")?.values else {
+        let found = "not a text".to_owned();
+        return Err(FormatError::Array { field: "status", found, expected: "a text" });
+    };
+    let status = Status::from_word(&word).ok_or(FormatError::Status { found: word })?;
+    if status == Status::Infeasible {
+        return Ok(SolutionFile::infeasible());
+    }
+    let z = file.table("z")?.ok_or(FormatError::Missing { field: "z" })?;
+    Limits::at_most("z", z.rows.saturating_mul(z.columns), limits.entries)?;
+    let mu = match file.optional("mu")? {
+        Some(array) => floats("mu", array)?,
+        None => Vec::new(),
+    };
+    finite("mu", &mu)?;
+    let found = Found {
+        objective: file.float("objective")?,
+        lower_bound: file.float("lower_bound")?,
+        gap: file.float("gap")?,
+        iterations: file.integer("iterations")? as usize,
+        columns: file.integer("columns")? as usize,
+        seconds: file.float("seconds")?,
+        z: matrix(z.rows, z.columns, z.values)?,
+        y: file.array("y").and_then(|array| floats("y", array))?,
+        worst_log_excess: file.float("worst_log_excess")?,
+        worst_row_sum_error: file.float("worst_row_sum_error")?,
+        mu,
+    };
+    Ok(SolutionFile { status, found: Some(found) })
+}
+
+/// Writes a problem as `.npz`.
+pub fn problem_to_npz(problem: &Problem) -> Result<Vec<u8>, FormatError> {
+    let (n, columns) = (problem.rows(), problem.columns());
+    Limits::at_most("cost", n.saturating_mul(columns), Limits::default().entries)?;
+    let mut costs = vec![0.0; n * columns];
+    for (i, row) in costs.chunks_exact_mut(columns).enumerate() {
+        problem.cost().fill_row(i, row);
+    }
+    let integers = |values: Vec<usize>| values.into_iter().map(|v| v as i64).collect::<Vec<_>>();
+    let (arcs, bounds) = (problem.arcs(), problem.bounds());
+    let mut arrays = vec![
+        ("version", Array::integers(&[], vec![VERSION as i64])),
+        ("epsilon", Array::floats(&[], vec![problem.epsilon()])),
+        ("groups", Array::integers(&[n], integers(problem.groups().to_vec()))),
+        ("cost", Array::floats(&[n, columns], costs)),
+        (
+            "arcs_index",
+            Array::integers(
+                &[arcs.len(), 2],
+                integers(arcs.iter().flat_map(|arc| [arc.i, arc.j]).collect()),
+            ),
+        ),
+        ("arcs_distance", Array::floats(&[arcs.len()], arcs.iter().map(|arc| arc.d).collect())),
+    ];
+    if problem.has_ties() {
+        let factor = |p| problem.tie(p / columns, p % columns).unwrap_or(0.0);
+        arrays.push(("tie", Array::floats(&[n, columns], (0..n * columns).map(factor).collect())));
+    }
+    if !bounds.is_empty() {
+        let index = bounds.iter().flat_map(|b| [b.row, b.column]).collect();
+        let range = bounds.iter().flat_map(|b| [b.low, b.high]).collect();
+        arrays.push(("bounds_index", Array::integers(&[bounds.len(), 2], integers(index))));
+        arrays.push(("bounds_range", Array::floats(&[bounds.len(), 2], range)));
+    }
+    if let Some(y) = problem.fixed_y() {
+        arrays.push(("y", Array::floats(&[columns], y.to_vec())));
+    }
+    archive(arrays)
+}
+
+/// Writes a solution as `.npz`.
+pub fn solution_to_npz(solution: &SolutionFile) -> Result<Vec<u8>, FormatError> {
+    let mut arrays = vec![
+        ("version", Array::integers(&[], vec![VERSION as i64])),
+        ("status", Array::text(solution.status.as_str())),
+    ];
+    if let Some(found) = &solution.found {
+        let (rows, columns) = (found.z.rows(), found.z.columns());
+        Limits::at_most("z", rows.saturating_mul(columns), Limits::default().entries)?;
+        let mut z = vec![0.0; rows * columns];
+        for (i, row) in z.chunks_exact_mut(columns.max(1)).enumerate() {
+            found.z.fill_row(i, row);
+        }
+        let number = |value: f64| Array::floats(&[], vec![written(value)]);
+        arrays.extend([
+            ("objective", number(found.objective)),
+            ("lower_bound", number(found.lower_bound)),
+            ("gap", number(found.gap)),
+            ("iterations", Array::integers(&[], vec![found.iterations as i64])),
+            ("columns", Array::integers(&[], vec![found.columns as i64])),
+            ("seconds", number(found.seconds)),
+            ("z", Array::floats(&[rows, columns], z)),
+            ("y", Array::floats(&[found.y.len()], found.y.clone())),
+            ("worst_log_excess", number(found.worst_log_excess)),
+            ("worst_row_sum_error", number(found.worst_row_sum_error)),
+            ("mu", Array::floats(&[found.mu.len()], found.mu.clone())),
+        ]);
+    }
+    archive(arrays)
+}
+
+pub(super) fn archive(arrays: Vec<(&'static str, Array)>) -> Result<Vec<u8>, FormatError> {
+    let broken = |message: String| FormatError::Syntax { path: "output".to_owned(), message };
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, array) in arrays {
+        let bytes = array.write();
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Stored)
+            .large_file(bytes.len() >= u32::MAX as usize);
+        zip.start_file(format!("{name}.npy"), options).map_err(|e| broken(e.to_string()))?;
+        zip.write_all(&bytes).map_err(|e| broken(e.to_string()))?;
+    }
+    Ok(zip.finish().map_err(|e| broken(e.to_string()))?.into_inner())
+}
