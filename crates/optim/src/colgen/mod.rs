@@ -11,7 +11,7 @@ mod graph;
 mod master;
 mod pricing;
 mod prove;
-mod repair;
+pub(crate) mod repair;
 mod tree;
 
 use crate::bound::{ArcFlow, bound_of_flows};

@@ -40,7 +40,7 @@ pub(super) fn mix_uniform(z: &mut DenseMatrix) {
 }
 
 /// Removes what rounding has broken; `true` when a pass found nothing more to do.
-pub(super) fn close(problem: &Problem, z: &mut DenseMatrix) -> bool {
+pub(crate) fn close(problem: &Problem, z: &mut DenseMatrix) -> bool {
     if problem.has_ties() || !problem.bounds().is_empty() {
         lower_to_ceilings(problem, z);
     }

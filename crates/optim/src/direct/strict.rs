@@ -5,6 +5,7 @@
 use super::interior::{self, Answer, Limits, Shared};
 use super::program::Program;
 use crate::check::{Report, check};
+use crate::colgen::repair::close;
 use crate::error::Error;
 use crate::matrix::{DenseMatrix, Matrix};
 use crate::problem::Problem;
@@ -60,8 +61,12 @@ pub(crate) fn strict(
     let mut share = 1e-12;
     loop {
         let mut mixed = mix(problem, draft, centre, share);
-        twins.make_equal(problem, &mut mixed);
-        correct_sums(problem, &mut mixed, centre, &twins);
+        // Closing the columns moves the sums a little, putting the sums right opens a few columns.
+        for _ in 0..4 {
+            close(problem, &mut mixed.z);
+            twins.make_equal(problem, &mut mixed);
+            correct_sums(problem, &mut mixed, centre, &twins);
+        }
         let z = Matrix::Dense(mixed.z);
         let report = check(problem, &z, &mixed.y);
         if report.is_strict() && report.worst_row_sum_error <= ROW_SUM_ERROR {
@@ -106,12 +111,17 @@ fn correct_sums(problem: &Problem, mixed: &mut Draft, centre: &Draft, twins: &Tw
         range[bound.row * columns + bound.column] = (bound.low, bound.high);
     }
     for (first, members) in twins.classes() {
-        let lent: Vec<f64> = (0..columns)
+        let mut lent: Vec<f64> = (0..columns)
             .map(|k| match members.iter().any(|&i| problem.tie(i, k).is_some()) {
                 true => 0.0,
                 false => centre.z.at(first, k),
             })
             .collect();
+        // Large entries only: what a sum lacks may be more than all of a tiny entry.
+        let largest = lent.iter().copied().fold(0.0, f64::max);
+        for lent in lent.iter_mut().filter(|lent| **lent < 0.01 * largest) {
+            *lent = 0.0;
+        }
         let total: f64 = lent.iter().sum();
         if total <= 0.0 {
             continue;

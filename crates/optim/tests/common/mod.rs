@@ -1,0 +1,371 @@
+//! Random problems of every kind, from fixed seeds; no dependency, so that a seed means the same
+//! problem for ever.
+
+#![allow(dead_code)] // each test binary uses its own part
+
+use lrgeo_optim::{Arc, DenseCost, EntryBound, Problem, ProblemParts, Ties};
+
+/// SplitMix64.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    /// Uniform in [0, 1).
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Uniform in `low..=high`.
+    pub fn between(&mut self, low: usize, high: usize) -> usize {
+        low + (self.bits() % (high - low + 1) as u64) as usize
+    }
+
+    pub fn chance(&mut self, probability: f64) -> bool {
+        self.unit() < probability
+    }
+
+    pub fn pick<T: Copy>(&mut self, options: &[T]) -> T {
+        options[self.between(0, options.len() - 1)]
+    }
+}
+
+/// What kind of problem a case is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// One group, every entry free (OMG).
+    Untied,
+    /// One group, tied outside a range (ConstOPT).
+    TiedOneGroup,
+    /// Several users (CLR-Geo).
+    TiedGroups,
+    /// Several users, y given.
+    FixedY,
+    /// A tile between fixed neighbours: bounds on free entries.
+    Tile,
+    /// Random bounds around a feasible matrix.
+    Bounded,
+    /// Users with ties and bounds.
+    TiedBounded,
+}
+
+pub const KINDS: [Kind; 7] = [
+    Kind::Untied,
+    Kind::TiedOneGroup,
+    Kind::TiedGroups,
+    Kind::FixedY,
+    Kind::Tile,
+    Kind::Bounded,
+    Kind::TiedBounded,
+];
+
+/// One random problem.
+#[derive(Debug)]
+pub struct Case {
+    pub kind: Kind,
+    pub seed: u64,
+    /// eps times the typical distance of neighbours.
+    pub eps_spacing: f64,
+    pub problem: Problem,
+}
+
+type Point = (f64, f64);
+
+fn distance(a: Point, b: Point) -> f64 {
+    (a.0 - b.0).hypot(a.1 - b.1)
+}
+
+/// Even grids, jittered grids, scattered places, lines, two islands; neighbours about 1 apart.
+pub fn places(random: &mut Random) -> Vec<Point> {
+    let (width, height) = random.pick(&[(2, 2), (3, 2), (3, 3), (4, 3), (4, 4), (6, 1), (1, 2)]);
+    let grid = (0..width * height).map(|p| ((p % width) as f64, (p / width) as f64));
+    match random.between(0, 4) {
+        0 | 1 => grid.collect(), // symmetric: heavy ties between optimal bases
+        2 => grid.map(|(x, y)| (x + 0.6 * random.unit(), y + 0.6 * random.unit())).collect(),
+        3 => {
+            let side = ((width * height) as f64).sqrt();
+            grid.map(|_| (side * random.unit(), side * random.unit())).collect()
+        }
+        _ => grid.map(|(x, y)| if x >= 1.5 { (x + 3.0, y) } else { (x, y) }).collect(),
+    }
+}
+
+/// Arcs between the places `rows` within a reach: 4 or 8 neighbours, farther, or all pairs; a short
+/// reach leaves uneven places disconnected.
+pub fn arcs(places: &[Point], rows: &[usize], reach: f64, offset: usize) -> Vec<Arc> {
+    let mut arcs = Vec::new();
+    for (a, &p) in rows.iter().enumerate() {
+        for (b, &q) in rows.iter().enumerate().skip(a + 1) {
+            let d = distance(places[p], places[q]);
+            if d <= reach {
+                arcs.push(Arc { i: offset + a, j: offset + b, d });
+            }
+        }
+    }
+    arcs
+}
+
+/// Straight-line costs, L1 costs over targets, or anything; prior even or not.
+fn costs(random: &mut Random, places: &[Point], rows: &[usize]) -> DenseCost {
+    let style = random.between(0, 3);
+    let targets: Vec<Point> = (0..3).map(|_| (4.0 * random.unit(), 4.0 * random.unit())).collect();
+    let even = random.chance(0.5);
+    let values = rows
+        .iter()
+        .flat_map(|&i| {
+            let prior = if even { 1.0 } else { 0.1 + random.unit() } / rows.len() as f64;
+            let row: Vec<f64> = places
+                .iter()
+                .map(|&k| match style {
+                    0 => distance(places[i], k),
+                    1 | 2 => targets
+                        .iter()
+                        .map(|&t| (distance(places[i], t) - distance(k, t)).abs() / 3.0)
+                        .sum(),
+                    _ => random.unit(),
+                })
+                .map(|cost| prior * cost)
+                .collect();
+            row
+        })
+        .collect();
+    DenseCost::new(rows.len(), places.len(), values).unwrap()
+}
+
+/// The range rule *each* of spec section 4: free within `r_exp`, else tied.
+fn ties(places: &[Point], rows: &[usize], epsilon: f64, r_exp: f64, r_obf: f64) -> Ties {
+    let entries: Vec<Option<f64>> = rows
+        .iter()
+        .flat_map(|&i| {
+            places.iter().map(move |&k| {
+                let d = distance(places[i], k);
+                (d > r_exp).then(|| (-epsilon * d.min(r_obf) / 2.0).exp())
+            })
+        })
+        .collect();
+    Ties::new(rows.len(), places.len(), &entries).unwrap()
+}
+
+/// A Geo-Ind matrix: exponential in the distance at half of epsilon, normalised.
+fn exponential(places: &[Point], epsilon: f64) -> Vec<Vec<f64>> {
+    places
+        .iter()
+        .map(|&i| {
+            let row: Vec<f64> =
+                places.iter().map(|&k| (-0.45 * epsilon * distance(i, k)).exp()).collect();
+            let total: f64 = row.iter().sum();
+            row.iter().map(|value| value / total).collect()
+        })
+        .collect()
+}
+
+/// Users: for each, some places nearest to a random one. Row -> place, and the group of every row.
+fn users(random: &mut Random, places: &[Point]) -> Vec<Vec<usize>> {
+    (0..random.between(2, 4))
+        .map(|_| {
+            let own = random.between(0, places.len() - 1);
+            let mut near: Vec<usize> = (0..places.len()).collect();
+            near.sort_by(|&a, &b| {
+                let d = |p: usize| distance(places[own], places[p]);
+                d(a).total_cmp(&d(b)).then(a.cmp(&b))
+            });
+            near.truncate(random.between(2, 6).min(places.len()));
+            near
+        })
+        .collect()
+}
+
+/// The case of a kind, a seed and a difficulty (eps times spacing).
+pub fn case(kind: Kind, seed: u64, eps_spacing: f64) -> Case {
+    let mut random = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(kind as u64));
+    let places = places(&mut random);
+    let epsilon = eps_spacing;
+    let reach = random.pick(&[0.8, 1.01, 1.5, 2.3, 1e9]);
+    let r_exp = random.pick(&[0.7, 1.2, 2.0]);
+    let r_obf = r_exp + random.pick(&[0.5, 1.0, 2.0]);
+    let all: Vec<usize> = (0..places.len()).collect();
+    let parts = match kind {
+        Kind::Untied => {
+            let cost = costs(&mut random, &places, &all);
+            ProblemParts::untied(epsilon, cost, arcs(&places, &all, reach, 0))
+        }
+        Kind::TiedOneGroup => {
+            let cost = costs(&mut random, &places, &all);
+            let ties = ties(&places, &all, epsilon, r_exp, r_obf);
+            let arcs = arcs(&places, &all, reach, 0);
+            ProblemParts { ties: Some(ties), ..ProblemParts::untied(epsilon, cost, arcs) }
+        }
+        Kind::TiedGroups | Kind::FixedY => {
+            let parts = joint(&mut random, &places, epsilon, reach, r_exp, r_obf);
+            if kind == Kind::FixedY { with_feasible_y(parts, &places) } else { parts }
+        }
+        Kind::Tile => tile(&mut random, &places, epsilon, reach),
+        Kind::Bounded => bounded(&mut random, &places, epsilon, reach),
+        Kind::TiedBounded => {
+            let parts = joint(&mut random, &places, epsilon, reach, r_exp, r_obf);
+            with_loose_bounds(&mut random, parts, &places)
+        }
+    };
+    let problem = Problem::new(parts).expect("the generator makes valid problems");
+    Case { kind, seed, eps_spacing, problem }
+}
+
+fn joint(
+    random: &mut Random,
+    places: &[Point],
+    epsilon: f64,
+    reach: f64,
+    r_exp: f64,
+    r_obf: f64,
+) -> ProblemParts {
+    let users = users(random, places);
+    let (mut rows, mut groups, mut all_arcs) = (Vec::new(), Vec::new(), Vec::new());
+    for (m, near) in users.iter().enumerate() {
+        all_arcs.extend(arcs(places, near, reach, rows.len()));
+        groups.extend(near.iter().map(|_| m));
+        rows.extend(near);
+    }
+    let cost = costs(random, places, &rows);
+    let ties = ties(places, &rows, epsilon, r_exp, r_obf);
+    ProblemParts { groups, ties: Some(ties), ..ProblemParts::untied(epsilon, cost, all_arcs) }
+}
+
+/// A y so small that every row keeps room for its free entries, and equal in all columns.
+fn with_feasible_y(parts: ProblemParts, places: &[Point]) -> ProblemParts {
+    let columns = places.len();
+    let y = vec![0.5 / columns as f64; columns];
+    ProblemParts { fixed_y: Some(y), ..parts }
+}
+
+/// Bounds that the feasible set reaches but need not touch: on free entries, a cap here and a floor
+/// there.
+fn with_loose_bounds(random: &mut Random, parts: ProblemParts, places: &[Point]) -> ProblemParts {
+    let ties = parts.ties.as_ref().expect("tied");
+    let mut bounds = Vec::new();
+    for row in 0..parts.groups.len() {
+        for column in 0..places.len() {
+            if ties.at(row, column).is_none() && random.chance(0.3) {
+                let low = if random.chance(0.5) { 1e-3 * random.unit() } else { 0.0 };
+                bounds.push(EntryBound { row, column, low, high: 0.8 + 0.3 * random.unit() });
+            }
+        }
+    }
+    ProblemParts { bounds, ..parts }
+}
+
+/// The rows of a tile; what lies outside keeps its (exponential) rows and bounds those inside.
+fn tile(random: &mut Random, places: &[Point], epsilon: f64, reach: f64) -> ProblemParts {
+    let outside_matrix = exponential(places, epsilon);
+    let (inside, outside): (Vec<usize>, Vec<usize>) =
+        (0..places.len()).partition(|&p| p == 0 || random.chance(0.6));
+    let mut bounds = Vec::new();
+    for (row, &i) in inside.iter().enumerate() {
+        for column in 0..places.len() {
+            let (mut low, mut high) = (0.0_f64, f64::INFINITY);
+            for &j in &outside {
+                let d = distance(places[i], places[j]);
+                if d <= reach {
+                    let (ratio, there) = ((epsilon * d).exp(), outside_matrix[j][column]);
+                    low = low.max(there / ratio);
+                    high = high.min(there * ratio);
+                }
+            }
+            if high.is_finite() {
+                bounds.push(EntryBound { row, column, low, high });
+            }
+        }
+    }
+    let cost = costs(random, places, &inside);
+    let arcs = arcs(places, &inside, reach, 0);
+    ProblemParts { bounds, ..ProblemParts::untied(epsilon, cost, arcs) }
+}
+
+/// Random bounds around the exponential matrix, which stays feasible.
+fn bounded(random: &mut Random, places: &[Point], epsilon: f64, reach: f64) -> ProblemParts {
+    let feasible = exponential(places, epsilon);
+    let all: Vec<usize> = (0..places.len()).collect();
+    let mut bounds = Vec::new();
+    for (row, values) in feasible.iter().enumerate() {
+        for (column, value) in values.iter().enumerate() {
+            if random.chance(0.4) {
+                let low = value * random.unit();
+                bounds.push(EntryBound { row, column, low, high: value * (1.0 + random.unit()) });
+            }
+        }
+    }
+    let cost = costs(random, places, &all);
+    let arcs = arcs(places, &all, reach, 0);
+    ProblemParts { bounds, ..ProblemParts::untied(epsilon, cost, arcs) }
+}
+
+/// Problems without a solution: a name, the problem, and the rows that may be blamed.
+pub fn infeasible_problems() -> Vec<(&'static str, Problem, Vec<usize>)> {
+    let line = |rows: usize| -> ProblemParts {
+        let values = (0..rows * 3).map(|p| ((p / 3) as f64 - (p % 3) as f64).abs()).collect();
+        let cost = DenseCost::new(rows, 3, values).unwrap();
+        let arcs = (1..rows).map(|j| Arc { i: j - 1, j, d: 1.0 }).collect();
+        ProblemParts::untied(1.0, cost, arcs)
+    };
+    let bound = |row, column, low, high| EntryBound { row, column, low, high };
+    let tied = |rows: usize, factor: &dyn Fn(usize, usize) -> Option<f64>| -> Ties {
+        let entries: Vec<_> = (0..rows * 3).map(|p| factor(p / 3, p % 3)).collect();
+        Ties::new(rows, 3, &entries).unwrap()
+    };
+    let parts: Vec<(&'static str, ProblemParts, Vec<usize>)> = vec![
+        (
+            "caps below 1",
+            ProblemParts { bounds: (0..3).map(|k| bound(1, k, 0.0, 0.3)).collect(), ..line(3) },
+            vec![1],
+        ),
+        (
+            "floors above 1",
+            ProblemParts { bounds: (0..3).map(|k| bound(2, k, 0.4, 1.0)).collect(), ..line(3) },
+            vec![2],
+        ),
+        (
+            "a cap and a floor too far apart for one arc",
+            ProblemParts { bounds: vec![bound(0, 0, 0.9, 1.0), bound(1, 0, 0.0, 0.1)], ..line(3) },
+            vec![0, 1],
+        ),
+        (
+            "everything tied, rows with different sums",
+            ProblemParts {
+                ties: Some(tied(2, &|i, _| Some(if i == 0 { 0.5 } else { 0.4 }))),
+                ..line(2)
+            },
+            vec![0, 1],
+        ),
+        (
+            "a fixed y that overfills a row",
+            ProblemParts {
+                ties: Some(tied(3, &|i, k| (i != k).then_some(0.8))),
+                fixed_y: Some(vec![0.7; 3]),
+                ..line(3)
+            },
+            vec![0, 1, 2],
+        ),
+        (
+            "a fixed y so small that free entries cannot fill a row",
+            ProblemParts {
+                ties: Some(tied(3, &|i, _| (i != 1).then_some(1.0))),
+                fixed_y: Some(vec![0.01; 3]),
+                ..line(3)
+            },
+            vec![0, 1, 2],
+        ),
+    ];
+    parts
+        .into_iter()
+        .map(|(name, parts, rows)| (name, Problem::new(parts).unwrap(), rows))
+        .collect()
+}
