@@ -32,6 +32,11 @@ pub(crate) fn dual(columns: &Columns) -> Vec<f64> {
     mu
 }
 
+/// Weights for the current rays with row sums of at least 1, and 1 wherever possible.
+pub(crate) fn weights(columns: &Columns) -> Vec<f64> {
+    complementarity(columns, vec![1.0; columns.windows.columns()])
+}
+
 /// The primal closed form with all arcs scaled by `1 - shrink`; `None` if shortening arcs does not
 /// settle. `columns` must hold the rays of those scaled arcs.
 pub(crate) fn primal(
@@ -40,7 +45,7 @@ pub(crate) fn primal(
     radius: f64,
     shrink: f64,
 ) -> Option<ClosedForm> {
-    let mut x = complementarity(columns, vec![1.0; view.rows()]);
+    let mut x = weights(columns);
     let mut sums = columns.transposed_product(&x);
     let mut graph = view.graph.map_lengths(|_, _, l| l * (1.0 - shrink));
     for _ in 0..SHORTENING_ROUNDS {

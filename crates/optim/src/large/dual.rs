@@ -36,7 +36,7 @@ pub(crate) fn repair(view: &View<'_>, columns: &mut Columns, mu: &mut [f64]) -> 
 }
 
 /// A small `p >= 0` with `R' p >= max(0, -reduced)`.
-fn cover(columns: &Columns, reduced: &[f64]) -> Vec<f64> {
+pub(crate) fn cover(columns: &Columns, reduced: &[f64]) -> Vec<f64> {
     let need: Vec<f64> = reduced.iter().map(|r| (-r).max(0.0)).collect();
     let mass = columns.transposed_product(&vec![1.0; need.len()]);
     let mut p: Vec<f64> = need.iter().zip(&mass).map(|(need, mass)| need / mass).collect();

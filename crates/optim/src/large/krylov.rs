@@ -1,13 +1,5 @@
 //! BiCGStab for `E x = b`, the operator given as a function.
 
-/// How a solve ended.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Converged {
-    pub(crate) iterations: usize,
-    /// Relative residual at the end.
-    pub(crate) residual: f64,
-}
-
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
@@ -19,23 +11,23 @@ pub(crate) fn bicgstab(
     x: &mut [f64],
     tolerance: f64,
     limit: usize,
-) -> Converged {
+) {
     let norm = dot(b, b).sqrt().max(f64::MIN_POSITIVE);
     let mut r: Vec<f64> = b.iter().zip(apply(x)).map(|(b, y)| b - y).collect();
     let shadow = r.clone();
     let n = b.len();
     let (mut p, mut v) = (vec![0.0; n], vec![0.0; n]);
     let (mut rho, mut alpha, mut omega) = (1.0, 1.0, 1.0);
-    for iterations in 0..limit {
+    for _ in 0..limit {
         let residual = dot(&r, &r).sqrt() / norm;
         if residual <= tolerance {
-            return Converged { iterations, residual };
+            return;
         }
         let next_rho = dot(&shadow, &r);
         let beta = next_rho / rho * (alpha / omega);
         rho = next_rho;
         if !beta.is_finite() || rho == 0.0 {
-            return Converged { iterations, residual };
+            return;
         }
         for i in 0..n {
             p[i] = r[i] + beta * (p[i] - omega * v[i]);
@@ -53,6 +45,4 @@ pub(crate) fn bicgstab(
             r[i] -= omega * t[i];
         }
     }
-    let residual = dot(&r, &r).sqrt() / norm;
-    Converged { iterations: limit, residual }
 }

@@ -6,15 +6,22 @@
 //!
 //! 1. `closed_form`: `z_ik = x_k exp(-eps D_ik)`, one sparse linear solve; its dual by another.
 //! 2. `dual`: price all columns on their windows, repair the dual vector, prove a bound.
-//! 3. `strict`: close the columns, add tails, normalise: a matrix that is exactly private.
-//! 4. `verify`: an independent checker, with directed rounding, over every arc and column.
+//! 3. `colgen`, `master`, `normal`: where the gap is too wide, column generation with an interior
+//!    point whose normal equations are solved by conjugate gradients on overlapping parts.
+//! 4. `strict`: close the columns, add tails, normalise: a matrix that is exactly private.
+//! 5. `verify`: an independent checker, with directed rounding, over every arc and column.
 
 mod closed_form;
+mod colgen;
 mod columns;
 mod dual;
 mod graph;
 mod krylov;
+mod master;
+mod normal;
+mod partition;
 mod pricing;
+mod rays;
 mod sparse_rows;
 mod strict;
 mod verify;
@@ -32,6 +39,7 @@ use crate::matrix::Matrix;
 use crate::problem::Problem;
 use crate::settings::{Progress, Settings, Stop};
 use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
+use colgen::ColumnGeneration;
 use columns::Columns;
 use view::View;
 
@@ -75,6 +83,9 @@ pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> 
 const WINDOW_RADIUS: f64 = 14.0;
 /// Largest log-radius that leaking windows grow to; past it, leaks only cost bound.
 const LARGEST_RADIUS: f64 = 28.0;
+
+/// Iterations of column generation before it is given up.
+const ITERATIONS: usize = 100;
 
 /// Windows, closed-form dual, repair, proof; windows grow where the proof leaks.
 fn first_bound(view: &View<'_>, radius: f64) -> (Columns, Bound) {
@@ -122,11 +133,14 @@ impl<'a> Run<'a> {
 
     /// The closed form first; more only where its gap does not suffice.
     fn solve(mut self) -> Result<Solution, Error> {
-        self.closed_form();
+        let columns = self.closed_form();
+        if self.gap() > self.settings.gap && !self.stop.requested() {
+            self.generate_columns(columns);
+        }
         self.finish()
     }
 
-    fn closed_form(&mut self) {
+    fn closed_form(&mut self) -> Columns {
         let (columns, bound) = first_bound(&self.view, WINDOW_RADIUS);
         self.rays = columns.windows.columns();
         self.bound = bound;
@@ -146,6 +160,47 @@ impl<'a> Run<'a> {
             self.offer(strict::strict_matrix(&self.view.graph, &half, seeds, threshold));
         }
         self.report();
+        columns
+    }
+
+    /// Column generation from the closed form. Bound and matrix are made only where they promise
+    /// much less of a gap, because each costs as much as a few iterations.
+    fn generate_columns(&mut self, columns: Columns) {
+        let columns = columns.with_shortest_path_rays(1.0);
+        let weights = closed_form::weights(&columns);
+        let mut generation = ColumnGeneration::new(&self.view, columns, &weights, &self.bound.mu);
+        let wanted = 0.85 * self.settings.gap;
+        let mut promised = wanted.max(0.4 * self.gap().min(1.0));
+        for _ in 0..ITERATIONS {
+            if self.stop.requested() {
+                break;
+            }
+            let estimate = generation.iterate(&self.view);
+            self.rays = self.rays.max(generation.rays());
+            if estimate.gap() <= promised {
+                self.harvest(&mut generation);
+                if self.gap() <= self.settings.gap {
+                    break;
+                }
+                promised =
+                    if promised > wanted { wanted.max(0.4 * promised) } else { 0.7 * promised };
+            }
+            self.report();
+        }
+        self.report();
+    }
+
+    /// Proves the bound and makes the matrix of the present iterate.
+    fn harvest(&mut self, generation: &mut ColumnGeneration) {
+        let (mu, proof) = generation.prove(&self.view);
+        if proof.bound > self.bound.value {
+            self.bound = Bound { value: proof.bound, mu, mean_cost: proof.mean_cost };
+        }
+        let shrink = self.shrink();
+        let lengths = self.view.graph.map_lengths(|_, _, l| l * (1.0 - shrink));
+        let rays = generation.matrix(shrink);
+        let seeds = |k: usize, out: &mut Vec<(u32, f64)>| generation.column(&rays, k, out);
+        self.offer(strict::strict_matrix(&self.view.graph, &lengths, seeds, self.threshold()));
     }
 
     /// How much of epsilon is kept back for normalising rows.

@@ -1,0 +1,93 @@
+//! Method B: column generation over sparse rays, all columns and rows at once.
+//!
+//! Each iteration takes one Newton step of the master, prices every column at the new duals, and
+//! moves the duals back to where (nearly) all columns price out. That repaired point is the
+//! lower bound and the stabilisation centre at once: the next step starts from it, so new rays find
+//! duals that they do not cut off, and the steps stay long.
+
+use super::columns::Columns;
+use super::dual;
+use super::master::Master;
+use super::rays::Rays;
+use super::view::View;
+
+/// Complementarity aimed at by each step, relative to the present one.
+const CENTRING: f64 = 0.3;
+/// The first barrier, as a part of the gap per column.
+const FIRST_BARRIER: f64 = 0.3;
+
+/// Column generation in progress.
+pub(crate) struct ColumnGeneration {
+    columns: Columns,
+    master: Master,
+}
+
+/// What an iteration promises; nothing of it is proven yet.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Estimate {
+    /// Cost of the master's weights, row sums not yet exact.
+    pub(crate) cost: f64,
+    /// The bound that the repaired duals should prove.
+    pub(crate) bound: f64,
+}
+
+impl Estimate {
+    pub(crate) fn gap(&self) -> f64 {
+        (self.cost - self.bound) / self.cost
+    }
+}
+
+impl ColumnGeneration {
+    /// Starts from the closed form: weights `x` of the shortest-path rays, which `columns` holds,
+    /// and the duals of a proven bound.
+    pub(crate) fn new(view: &View<'_>, mut columns: Columns, x: &[f64], mu: &[f64]) -> Self {
+        let cost: f64 = columns.ray_costs().iter().zip(x).map(|(c, x)| c * x).sum();
+        let gap = (cost - mu.iter().sum::<f64>()).max(1e-4 * cost);
+        let barrier = gap / view.rows() as f64;
+        let mut master = Master::new(view, &columns, x, mu.to_vec(), FIRST_BARRIER * barrier);
+        // The rays that bind at mu have a reduced cost near zero, not below it.
+        let reduced = columns.price(view, mu, dual::PRECISION);
+        let binding: Vec<f64> = reduced.iter().map(|r| r - 0.1 * barrier).collect();
+        master.add_rays(&columns, &binding, 0.0);
+        Self { columns, master }
+    }
+
+    /// One iteration.
+    pub(crate) fn iterate(&mut self, view: &View<'_>) -> Estimate {
+        let Self { columns, master } = self;
+        master.step(columns, CENTRING);
+        let reduced = columns.price(view, &master.mu, dual::PRECISION);
+        let lowered = dual::cover(columns, &reduced);
+        let centre: Vec<f64> = master.mu.iter().zip(&lowered).map(|(m, p)| m - p).collect();
+        let bound = centre.iter().sum();
+        master.recentre(columns, centre);
+        master.add_rays(columns, &reduced, 1e-3 * master.barrier());
+        master.drop_rays();
+        Estimate { cost: master.rays.cost(), bound }
+    }
+
+    /// The bound that the present centre proves after another repair.
+    pub(crate) fn prove(&mut self, view: &View<'_>) -> (Vec<f64>, dual::Proof) {
+        let mut mu = self.master.mu.clone();
+        dual::repair(view, &mut self.columns, &mut mu);
+        let proof = dual::prove(view, &self.columns, &mu);
+        (mu, proof)
+    }
+
+    /// The master's weights with exact row sums, for arcs shortened by `shrink`.
+    pub(crate) fn matrix(&self, shrink: f64) -> Rays {
+        self.master.projected(&self.columns, 1.0 - shrink)
+    }
+
+    /// Rows and values of column k of such a matrix.
+    pub(crate) fn column(&self, rays: &Rays, k: usize, out: &mut Vec<(u32, f64)>) {
+        let rows = self.columns.windows.of(k).rows;
+        let list = &rays.columns[k];
+        out.extend(rows.iter().copied().zip(list.weighted(&list.x, rows.len())));
+    }
+
+    /// Number of rays in the master.
+    pub(crate) fn rays(&self) -> usize {
+        self.master.rays.len()
+    }
+}

@@ -1,0 +1,200 @@
+//! The master problem `min c x, A x = 1, x >= 0` over sparse rays: an interior point that is never
+//! run to the end, with rays joining as it goes.
+
+use rayon::prelude::*;
+
+use super::columns::Columns;
+use super::normal::Normal;
+use super::partition::{Part, partition};
+use super::rays::Rays;
+use super::view::View;
+
+/// Rows owned by one part of the preconditioner, and the log-distance of its margin.
+const PART_ROWS: usize = 320;
+const PART_MARGIN: f64 = 4.0;
+/// Relative residual of the normal equations, and the iterations allowed for it.
+const RESIDUAL: f64 = 1e-3;
+const ITERATIONS: usize = 60;
+/// Rounds of projection to exact row sums.
+const PROJECTIONS: usize = 5;
+/// Part of the way to the boundary that a step may go.
+const TO_BOUNDARY: f64 = 0.9;
+
+/// Part of a column's mass that a new ray takes over from the others.
+const SHARE: f64 = 0.1;
+/// Least complementarity of a ray after the duals were moved, relative to the mean.
+const KEEP: f64 = 0.1;
+
+/// The state of the interior point.
+pub(crate) struct Master {
+    parts: Vec<Part>,
+    pub(crate) rays: Rays,
+    pub(crate) mu: Vec<f64>,
+}
+
+impl Master {
+    /// Starts from a nearly feasible pair: weights `x` of the current rays and duals `mu`.
+    pub(crate) fn new(
+        view: &View<'_>,
+        columns: &Columns,
+        x: &[f64],
+        mu: Vec<f64>,
+        barrier: f64,
+    ) -> Self {
+        let parts = partition(&view.graph, PART_ROWS, PART_MARGIN);
+        let taken = columns.transposed_product(&mu);
+        let largest = x.iter().fold(0.0_f64, |a, &b| a.max(b));
+        let x: Vec<f64> = x.iter().map(|x| x.max(1e-3 * largest)).collect();
+        let rays = Rays::new(columns, &x, |k, cost| (cost - taken[k]).max(barrier / x[k]));
+        Self { parts, rays, mu }
+    }
+
+    /// Mean complementarity.
+    pub(crate) fn barrier(&self) -> f64 {
+        let sum: f64 = self
+            .rays
+            .columns
+            .iter()
+            .map(|c| c.x.iter().zip(&c.s).map(|(x, s)| x * s).sum::<f64>())
+            .sum();
+        sum / self.rays.len() as f64
+    }
+
+    /// Adds the current ray of every column whose reduced cost is below `-tolerance`; a newcomer
+    /// starts centred, its reduced cost off by what it lacks.
+    pub(crate) fn add_rays(&mut self, columns: &Columns, reduced: &[f64], tolerance: f64) {
+        let barrier = self.barrier();
+        let cost = columns.ray_costs();
+        for (k, &reduced) in reduced.iter().enumerate() {
+            if reduced < -tolerance {
+                let list = &mut self.rays.columns[k];
+                let range = columns.windows.range(k);
+                let ray = &columns.ray[range];
+                let mass: f64 = ray.iter().map(|&z| f64::from(z)).sum();
+                let carried = list.total_mass();
+                let x = (SHARE * carried / mass).max(1e-9);
+                list.x.iter_mut().for_each(|x| *x *= 1.0 - SHARE);
+                list.push(ray, cost[k], x, barrier / x);
+            }
+        }
+    }
+
+    /// Drops rays that neither carry weight nor are near to pricing out.
+    pub(crate) fn drop_rays(&mut self) {
+        let barrier = self.barrier();
+        self.rays.columns.par_iter_mut().for_each(|column| {
+            let total: f64 = column.x.iter().sum();
+            column.retain(|x, s| x > 0.01 * total || s * total < 30.0 * barrier);
+        });
+    }
+
+    /// One Newton step towards complementarity `sigma` times the present one.
+    pub(crate) fn step(&mut self, columns: &Columns, sigma: f64) {
+        let windows = &columns.windows;
+        let target = sigma * self.barrier();
+        let n = self.mu.len();
+        let lists = &self.rays.columns;
+        // Dual residuals of every ray.
+        let off: Vec<Vec<f64>> = (0..n)
+            .into_par_iter()
+            .map(|k| {
+                let taken = self.rays.transposed(windows, k, &self.mu);
+                (0..lists[k].len()).map(|r| lists[k].cost[r] - taken[r] - lists[k].s[r]).collect()
+            })
+            .collect();
+        let weights: Vec<Vec<f64>> =
+            lists.iter().map(|c| c.x.iter().zip(&c.s).map(|(x, s)| x / s).collect()).collect();
+        let rest = self.rays.product(windows, |k| {
+            let c = &lists[k];
+            (0..c.len())
+                .map(|r| (c.x[r] * off[k][r] - (target - c.x[r] * c.s[r])) / c.s[r] - c.x[r])
+                .collect()
+        });
+        let rhs: Vec<f64> = rest.iter().map(|rest| 1.0 + rest).collect();
+        let normal = Normal::new(&self.rays, windows, &self.parts, weights);
+        let d_mu = normal.solve(&rhs, RESIDUAL, ITERATIONS);
+        drop(normal);
+
+        let moves: Vec<(Vec<f64>, Vec<f64>)> = (0..n)
+            .into_par_iter()
+            .map(|k| {
+                let c = &lists[k];
+                let taken = self.rays.transposed(windows, k, &d_mu);
+                let ds: Vec<f64> = (0..c.len()).map(|r| off[k][r] - taken[r]).collect();
+                let dx = (0..c.len())
+                    .map(|r| (target - c.x[r] * c.s[r] - c.x[r] * ds[r]) / c.s[r])
+                    .collect();
+                (dx, ds)
+            })
+            .collect();
+        let (mut primal, mut dual) = (1.0_f64, 1.0_f64);
+        for (c, (dx, ds)) in lists.iter().zip(&moves) {
+            primal = primal.min(TO_BOUNDARY * reach(&c.x, dx));
+            dual = dual.min(TO_BOUNDARY * reach(&c.s, ds));
+        }
+        for (c, (dx, ds)) in self.rays.columns.iter_mut().zip(&moves) {
+            c.x.iter_mut().zip(dx).for_each(|(x, d)| *x += primal * d);
+            c.s.iter_mut().zip(ds).for_each(|(s, d)| *s += dual * d);
+        }
+        for (m, d) in self.mu.iter_mut().zip(&d_mu) {
+            *m += dual * d;
+        }
+    }
+
+    /// Moves the duals to `mu` and the reduced costs with them, kept away from zero.
+    pub(crate) fn recentre(&mut self, columns: &Columns, mu: Vec<f64>) {
+        let barrier = self.barrier();
+        let taken: Vec<Vec<f64>> = (0..mu.len())
+            .into_par_iter()
+            .map(|k| self.rays.transposed(&columns.windows, k, &mu))
+            .collect();
+        for (c, taken) in self.rays.columns.iter_mut().zip(taken) {
+            for r in 0..c.len() {
+                c.s[r] = (c.cost[r] - taken[r]).max(KEEP * barrier / c.x[r]);
+            }
+        }
+        self.mu = mu;
+    }
+
+    /// The weighted rays as columns of a matrix with exact row sums, for lengths scaled by `power`.
+    ///
+    /// A ray to the power p lies in the cone of the scaled lengths. The weights are then moved to
+    /// row sums of 1 in the metric `A X^2 A'`, which moves large weights more; each keeps at least a
+    /// tenth of itself (one common step length would stall).
+    pub(crate) fn projected(&self, columns: &Columns, power: f64) -> Rays {
+        let windows = &columns.windows;
+        let mut rays = self.rays.clone();
+        rays.columns
+            .par_iter_mut()
+            .enumerate()
+            .for_each(|(k, c)| c.raise_to(power, &columns.cost[windows.range(k)]));
+        for _ in 0..PROJECTIONS {
+            let sums = rays.product(windows, |k| rays.columns[k].x.clone());
+            let missing: Vec<f64> = sums.iter().map(|s| 1.0 - s).collect();
+            if missing.iter().all(|m| m.abs() < 1e-8) {
+                break;
+            }
+            let squares: Vec<Vec<f64>> =
+                rays.columns.iter().map(|c| c.x.iter().map(|x| x * x).collect()).collect();
+            let normal = Normal::new(&rays, windows, &self.parts, squares);
+            let y = normal.solve(&missing, 1e-4, ITERATIONS);
+            drop(normal);
+            let moves: Vec<Vec<f64>> = (0..self.mu.len())
+                .into_par_iter()
+                .map(|k| rays.transposed(windows, k, &y))
+                .collect();
+            for (c, moves) in rays.columns.iter_mut().zip(moves) {
+                for (x, d) in c.x.iter_mut().zip(moves) {
+                    *x = (*x + *x * *x * d).max(0.1 * *x);
+                }
+            }
+        }
+        rays
+    }
+}
+
+/// How far `values` can go along `changes` before one of them is zero.
+fn reach(values: &[f64], changes: &[f64]) -> f64 {
+    let steps = values.iter().zip(changes).map(|(v, d)| if *d < 0.0 { -v / d } else { f64::MAX });
+    steps.fold(f64::MAX, f64::min)
+}
