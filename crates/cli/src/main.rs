@@ -1,3 +1,70 @@
-//! `lrgeo`, the command line.
+//! `lrgeo`, the command line: a table of contents. Each command has a file of its own.
 
-fn main() {}
+mod cost_table;
+mod demo;
+mod failure;
+mod map;
+mod options;
+mod ui;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::failure::Failure;
+use crate::ui::Ui;
+
+const EXAMPLES: &str = "\
+Examples, one per command:
+  lrgeo demo                                              the whole story on a generated city
+  lrgeo map build --osm city.osm.pbf --cell 500m -o city.lrmap
+  lrgeo map info city.lrmap --gamma 1km
+  lrgeo map export city.lrmap --svg city.svg
+  lrgeo cost-table build city.lrmap --cell 100m -o city.lrtable
+  lrgeo cost-table info city.lrtable
+  lrgeo cost-table slice city.lrtable --circle 64.14,-21.92,1km -o slice.csv
+
+Exit codes: 0 done, 1 something is wrong with the input (the message says what), 2 wrong usage.";
+
+/// Location privacy that can be checked: use a service without telling it where you are.
+#[derive(Parser)]
+#[command(name = "lrgeo", version, about, after_help = EXAMPLES, max_term_width = 100)]
+struct Arguments {
+    /// Print no progress and no remarks, only results and errors.
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// The main job on the embedded city: map, costs, mechanism, check, report.
+    Demo(demo::Demo),
+    /// Make maps from street data, look at them, pass them on.
+    #[command(subcommand)]
+    Map(map::MapCommand),
+    /// Make and read the cost reference table that a server publishes.
+    #[command(subcommand)]
+    CostTable(cost_table::CostTableCommand),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let ui = Ui::new(arguments.quiet);
+    match run(arguments.command, &ui) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command, ui: &Ui) -> Result<(), Failure> {
+    match command {
+        Command::Demo(demo) => demo.run(ui),
+        Command::Map(command) => command.run(ui),
+        Command::CostTable(command) => command.run(ui),
+    }
+}

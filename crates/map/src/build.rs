@@ -8,7 +8,7 @@ use crate::MapError;
 use crate::geo::{BoundingBox, Coord};
 use crate::graph::StreetGraph;
 use crate::index::SpatialIndex;
-use crate::map::{Map, Target, TravelMode};
+use crate::map::{Map, Source, Target, TravelMode};
 use crate::places::{MAX_PLACES, Place, Site, grid};
 use crate::region::Region;
 use crate::rng::SplitMix;
@@ -16,10 +16,9 @@ use crate::streets::Streets;
 use crate::units::{Length, travel_from_km};
 
 /// What map to build from the streets.
-#[derive(Clone, Debug)]
 pub struct MapPlan {
-    /// For people; see [`Map::source`].
-    pub source: String,
+    /// Where the streets come from.
+    pub source: Source,
     /// How people move.
     pub travel: TravelMode,
     /// What part of the streets to use.
@@ -46,14 +45,13 @@ pub enum PlacePlan {
 }
 
 /// Where users are.
-#[derive(Clone, Debug)]
 pub enum PriorPlan {
     /// Everywhere alike.
     Uniform,
     /// As weighted; made to sum to one.
     Weights(Weights),
     /// As a function of the coordinate says.
-    Density(fn(Coord) -> f64),
+    Density(Box<dyn Fn(Coord) -> f64>),
 }
 
 /// Where users want to go.

@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
+use crate::MapError;
 use crate::map::Map;
+use crate::utility::Utility;
 
 /// Coordinates to 1e-7 degrees (a centimetre), longitude first as GeoJSON wants it.
 fn position(c: crate::geo::Coord) -> Value {
@@ -66,4 +68,44 @@ pub fn places_csv(map: &Map) -> String {
         let _ = writeln!(out, "{},{lat},{lon},{}", quoted(&p.id), p.prior);
     }
     out
+}
+
+/// A matrix of more places than this is not written: it would be gigabytes.
+const MAX_MATRIX_PLACES: usize = 20_000;
+
+fn check_size(losses: &dyn Utility) -> Result<(), MapError> {
+    if losses.places() <= MAX_MATRIX_PLACES {
+        return Ok(());
+    }
+    Err(MapError::TooLarge {
+        what: "places of a cost matrix",
+        asked: losses.places() as u64,
+        limit: MAX_MATRIX_PLACES as u64,
+        advice: "choose larger cells (--cell) or a smaller region",
+    })
+}
+
+/// All losses as numpy's `.npy`: a float64 array, one row per true place.
+pub fn losses_npy(losses: &dyn Utility) -> Result<Vec<u8>, MapError> {
+    check_size(losses)?;
+    let places = losses.places();
+    let dict = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({places}, {places}), }}");
+    // The header ends with a line end at a multiple of 64 bytes.
+    let length = (10 + dict.len() + 1).next_multiple_of(64) - 10;
+    let mut out = b"\x93NUMPY\x01\x00".to_vec();
+    out.extend_from_slice(&(length as u16).to_le_bytes());
+    out.extend_from_slice(format!("{dict:<width$}\n", width = length - 1).as_bytes());
+    losses.all().iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
+    Ok(out)
+}
+
+/// All losses as CSV without a header, one line per true place.
+pub fn losses_csv(losses: &dyn Utility) -> Result<Vec<u8>, MapError> {
+    check_size(losses)?;
+    let mut out = String::new();
+    for row in losses.all().chunks_exact(losses.places()) {
+        let line: Vec<String> = row.iter().map(f64::to_string).collect();
+        let _ = writeln!(out, "{}", line.join(","));
+    }
+    Ok(out.into_bytes())
 }

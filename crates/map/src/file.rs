@@ -92,32 +92,42 @@ impl Writer {
         self.bytes(name, bytes);
     }
 
-    /// Writes the file; on any error nothing is left behind under `path`.
-    pub(crate) fn save(self, path: &Path) -> Result<Fingerprint, MapError> {
-        let mut body = Vec::new();
+    /// The table of sections as it stands in the file.
+    fn table(&self) -> Vec<u8> {
+        let mut table = Vec::new();
         let mut offset = (HEADER + ENTRY * self.sections.len()) as u64;
         for (name, bytes) in &self.sections {
-            body.extend_from_slice(name);
-            offset.put(&mut body);
-            (bytes.len() as u64).put(&mut body);
+            table.extend_from_slice(name);
+            offset.put(&mut table);
+            (bytes.len() as u64).put(&mut table);
             offset += bytes.len() as u64;
         }
+        table
+    }
+
+    /// The checksum that the file has or would have.
+    pub(crate) fn fingerprint(&self) -> Fingerprint {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(&body);
+        hasher.update(&self.table());
         self.sections.iter().for_each(|(_, bytes)| {
             hasher.update(bytes);
         });
-        let checksum = *hasher.finalize().as_bytes();
+        Fingerprint(*hasher.finalize().as_bytes())
+    }
 
+    /// Writes the file; on any error nothing is left behind under `path`.
+    pub(crate) fn save(self, path: &Path) -> Result<Fingerprint, MapError> {
+        let fingerprint = self.fingerprint();
         let mut head = Vec::with_capacity(HEADER);
         head.extend_from_slice(MAGIC);
         head.extend_from_slice(&self.kind.tag);
         self.kind.version.put(&mut head);
         (self.sections.len() as u32).put(&mut head);
-        head.extend_from_slice(&checksum);
+        head.extend_from_slice(&fingerprint.0);
+        head.extend_from_slice(&self.table());
         let sections = self.sections.iter().map(|(_, bytes)| bytes.as_slice());
-        write_whole(path, [head.as_slice(), body.as_slice()].into_iter().chain(sections))?;
-        Ok(Fingerprint(checksum))
+        write_whole(path, std::iter::once(head.as_slice()).chain(sections))?;
+        Ok(fingerprint)
     }
 }
 

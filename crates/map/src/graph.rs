@@ -1,7 +1,7 @@
 //! The street graph: compressed sparse rows, forward and reversed.
 
 use crate::geo::Coord;
-use crate::streets::Streets;
+use crate::streets::{StreetArc, Streets};
 use crate::units::{Travel, travel_from_km, travel_time};
 
 /// A directed street graph, immutable once built.
@@ -99,6 +99,15 @@ impl StreetGraph {
     /// The arcs as `(from, to, millimetres, milliseconds)`.
     pub fn arcs(&self) -> impl Iterator<Item = (u32, u32, Travel, Travel)> + '_ {
         self.tagged_arcs().map(|(from, a)| (from, a.to, a.mm, a.ms))
+    }
+
+    /// The streets again, in kilometres and km/h: for drawing and for building another map.
+    pub fn to_streets(&self) -> Streets {
+        let arcs = self.arcs().map(|(from, to, mm, ms)| {
+            let length_km = f64::from(mm) * 1e-6;
+            StreetArc { from, to, length_km, speed_kmh: length_km / (f64::from(ms.max(1)) / 3.6e6) }
+        });
+        Streets { nodes: self.coords.clone(), arcs: arcs.collect() }
     }
 
     pub(crate) fn tagged_arcs(&self) -> impl Iterator<Item = (u32, Arc)> + '_ {

@@ -42,6 +42,38 @@ impl TravelMode {
     }
 }
 
+/// Where the streets of a map come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The generated demo city of this seed.
+    Demo(u64),
+    /// An OpenStreetMap file.
+    OpenStreetMap,
+    /// CSV tables.
+    Csv,
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Source::Demo(seed) => write!(f, "demo city {seed}"),
+            Source::OpenStreetMap => f.write_str("OpenStreetMap"),
+            Source::Csv => f.write_str("CSV"),
+        }
+    }
+}
+
+impl Source {
+    /// The inverse of its text.
+    fn from_text(text: &str) -> Option<Self> {
+        match text {
+            "OpenStreetMap" => Some(Source::OpenStreetMap),
+            "CSV" => Some(Source::Csv),
+            _ => text.strip_prefix("demo city ")?.parse().ok().map(Source::Demo),
+        }
+    }
+}
+
 /// Where users want to go: a street node and the probability that it is the target (q).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
@@ -54,8 +86,8 @@ pub struct Target {
 /// Everything the later stages need to know about a city.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Map {
-    /// Where it came from, for people: `demo city, seed 1`, `OpenStreetMap`, `CSV`.
-    pub source: String,
+    /// Where its streets come from.
+    pub source: Source,
     /// How people move on it.
     pub travel: TravelMode,
     /// The side of the grid cells, when the places are a grid.
@@ -81,10 +113,19 @@ impl Map {
         BoundingBox::around(self.places.iter().map(|p| p.coord))
     }
 
+    /// Which version of the map this is: what [`Map::save`] would give.
+    pub fn version(&self) -> Fingerprint {
+        self.to_file().fingerprint()
+    }
+
     /// Writes the map; nothing is left under `path` if that fails.
     pub fn save(&self, path: &Path) -> Result<Fingerprint, MapError> {
+        self.to_file().save(path)
+    }
+
+    fn to_file(&self) -> Writer {
         let mut file = Writer::new(KIND);
-        file.texts("about", [self.source.as_str(), self.travel.name()]);
+        file.texts("about", [self.source.to_string().as_str(), self.travel.name()]);
         file.numbers("cell", [self.cell.map_or(0.0, Length::km)]);
         put_coords(&mut file, "nodes", self.graph.coords().iter().copied());
         file.numbers("arcs", self.graph.arcs().flat_map(|(from, to, mm, ms)| [from, to, mm, ms]));
@@ -94,7 +135,7 @@ impl Map {
         file.numbers("prior", self.places.iter().map(|p| p.prior));
         file.numbers("targets", self.targets.iter().map(|t| t.node));
         file.numbers("weights", self.targets.iter().map(|t| t.weight));
-        file.save(path)
+        file
     }
 
     /// Opens a map that [`Map::save`] wrote.
@@ -104,6 +145,8 @@ impl Map {
         let [source, travel] = about.as_slice() else {
             return Err(file.broken("about", "must have two lines"));
         };
+        let source = Source::from_text(source)
+            .ok_or_else(|| file.broken("about", "names an unknown source"))?;
         let travel = TravelMode::ALL.iter().find(|(_, name)| name == travel);
         let travel = travel.ok_or_else(|| file.broken("about", "names an unknown travel mode"))?.0;
         let cell = file.numbers::<f64>("cell")?;
@@ -160,7 +203,7 @@ impl Map {
             .collect::<Result<Vec<_>, MapError>>()?;
 
         let graph = StreetGraph::from_arcs(coords, &arcs);
-        let map = Map { source: source.clone(), travel, cell, graph, places, targets };
+        let map = Map { source, travel, cell, graph, places, targets };
         Ok((map, file.fingerprint))
     }
 }

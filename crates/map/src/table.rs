@@ -11,6 +11,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
@@ -41,6 +42,8 @@ pub struct CostTable {
     places: Vec<PlaceCell>,
     /// The map it was made from.
     pub map: Fingerprint,
+    /// Finds cells by distance; made when the first circle is asked for.
+    index: OnceLock<SpatialIndex>,
 }
 
 /// The cell that stands for a place, and how wrong that is at most.
@@ -107,7 +110,7 @@ impl CostTable {
         )?;
         let places = assign(&map.graph, &map.places, &nodes, cell, progress);
         let cells = nodes.iter().map(|&node| streets[node as usize]).collect();
-        Ok(Self { cell, grid, cells, travel, places, map: version })
+        Ok(Self { cell, grid, cells, travel, places, map: version, index: OnceLock::new() })
     }
 
     /// The side of a cell.
@@ -162,12 +165,17 @@ impl CostTable {
         values
     }
 
-    /// The slice for a circle of places (Proposition 4.3): it holds the cell of every place at most
-    /// `radius_km` from `centre`.
-    pub fn circle(&self, centre: Coord, radius_km: f64) -> Result<Slice, MapError> {
-        let index = SpatialIndex::new(&self.cells);
+    /// The cells for a circle of places (Proposition 4.3): among them is the cell of every place at
+    /// most `radius_km` from `centre`.
+    pub fn circle_cells(&self, centre: Coord, radius_km: f64) -> Vec<u32> {
+        let index = self.index.get_or_init(|| SpatialIndex::new(&self.cells));
         let within = index.within(centre, radius_km + self.margin_km());
-        self.slice(within.into_iter().map(|(cell, _)| cell).collect())
+        within.into_iter().map(|(cell, _)| cell).collect()
+    }
+
+    /// The slice for a circle of places, as a client asks for it.
+    pub fn circle(&self, centre: Coord, radius_km: f64) -> Result<Slice, MapError> {
+        self.slice(self.circle_cells(centre, radius_km))
     }
 
     /// The tile that a cell or place lies in.
@@ -259,7 +267,7 @@ impl CostTable {
             return Err(file.broken("travel", "disagrees with cells or weights in length"));
         }
         let travel = TravelMatrix::from_parts(Metric::Distance, weights, values)?;
-        Ok(Self { cell, grid, cells, travel, places, map })
+        Ok(Self { cell, grid, cells, travel, places, map, index: OnceLock::new() })
     }
 }
 

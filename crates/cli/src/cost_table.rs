@@ -1,0 +1,216 @@
+//! `lrgeo cost-table`: make and read the cost reference table.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, Subcommand};
+use lrgeo_map::map::Map;
+use lrgeo_map::table::{CostTable, MAX_SLICE_CELLS, Slice, Tile};
+use lrgeo_map::units::Length;
+use lrgeo_map::write_whole;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::options::Circle;
+use crate::ui::{Ui, count};
+
+#[derive(Subcommand)]
+pub enum CostTableCommand {
+    /// Make the table of a map.
+    Build(Build),
+    /// Say what a table holds.
+    Info(Info),
+    /// Cut out what a client would download.
+    Slice(Cut),
+}
+
+impl CostTableCommand {
+    pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        match self {
+            CostTableCommand::Build(build) => build.run(ui),
+            CostTableCommand::Info(info) => info.run(ui),
+            CostTableCommand::Slice(cut) => cut.run(ui),
+        }
+    }
+}
+
+/// Make the cost reference table of a map.
+#[derive(Args)]
+#[command(after_help = "Example:\n  lrgeo cost-table build city.lrmap --cell 100m -o city.lrtable")]
+pub struct Build {
+    /// The map.
+    map: PathBuf,
+    /// Side of the table's cells: finer is closer to the true costs.
+    #[arg(long, default_value = "100m")]
+    cell: Length,
+    /// Where to write the table.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Print the account as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Build {
+    fn run(self, ui: &Ui) -> Result<(), Failure> {
+        let (map, version) = Map::open(&self.map)?;
+        let table = CostTable::build(&map, version, self.cell, ui)?;
+        table.save(&self.output)?;
+        if self.json {
+            ui.json(&as_json(&table));
+        } else {
+            ui.remark(summary(&table));
+            ui.remark(format!("wrote {}", self.output.display()));
+        }
+        Ok(())
+    }
+}
+
+/// Say what a cost reference table holds.
+#[derive(Args)]
+#[command(after_help = "Example:\n  lrgeo cost-table info city.lrtable --json")]
+pub struct Info {
+    /// The table.
+    table: PathBuf,
+    /// Refuse the table unless it was made from this map.
+    #[arg(long)]
+    map: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Info {
+    fn run(self, ui: &Ui) -> Result<(), Failure> {
+        let table = CostTable::open(&self.table)?;
+        if let Some(path) = &self.map
+            && Map::open(path)?.1 != table.map
+        {
+            return Err(Failure::OtherMap(self.table));
+        }
+        if self.json {
+            ui.json(&as_json(&table));
+        } else {
+            println!("{}", summary(&table));
+        }
+        Ok(())
+    }
+}
+
+/// Offsets of the places in metres: mean and largest.
+fn offsets_m(table: &CostTable) -> (f64, f64) {
+    let offsets = table.places().iter().map(|p| f64::from(p.offset) / 1000.0);
+    let (sum, max) = offsets.fold((0.0, 0.0f64), |(sum, max), o| (sum + o, max.max(o)));
+    (sum / table.places().len().max(1) as f64, max)
+}
+
+fn summary(table: &CostTable) -> String {
+    let (mean, max) = offsets_m(table);
+    let lines = [
+        ("map version", table.map.to_string()),
+        (
+            "cells",
+            format!("{} of {}, each at a street node", count(table.cells().len()), table.cell()),
+        ),
+        ("targets", count(table.travel().targets())),
+        ("offsets", format!("{mean:.0} m from place to cell on average, {max:.0} m at most")),
+        (
+            "tiles",
+            format!(
+                "{} fixed ones; a slice may hold {} cells",
+                count(table.tiles().len()),
+                count(MAX_SLICE_CELLS)
+            ),
+        ),
+    ];
+    crate::ui::aligned(&lines).trim_end().to_string()
+}
+
+fn as_json(table: &CostTable) -> serde_json::Value {
+    let (mean, max) = offsets_m(table);
+    let tiles: Vec<_> = table
+        .tiles()
+        .iter()
+        .map(|(tile, cells)| json!({"row": tile.row, "column": tile.column, "cells": cells.len()}))
+        .collect();
+    json!({
+        "map_version": table.map.to_string(),
+        "cell_km": table.cell().km(),
+        "cells": table.cells().len(),
+        "places": table.places().len(),
+        "targets": table.travel().targets(),
+        "offset_m": { "mean": mean, "max": max },
+        "margin_km": table.margin_km(),
+        "tiles": tiles,
+    })
+}
+
+/// Cut a slice out of a table: the cells of a circle or of fixed tiles, and beta between all of
+/// them, as CSV lines lat_i,lon_i,lat_k,lon_k,beta_km (the table of the paper's section 4.5.1) or as
+/// JSON.
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  lrgeo cost-table slice city.lrtable --circle 41.89,12.49,2km -o slice.csv\n  \
+                  lrgeo cost-table slice city.lrtable --tile 3,4 --tile 3,5 --json",
+    group = ArgGroup::new("where").required(true).args(["circle", "tile"])
+)]
+pub struct Cut {
+    /// The table.
+    table: PathBuf,
+    /// Centre and radius.
+    #[arg(long, value_name = "LAT,LON,RADIUS", allow_hyphen_values = true)]
+    circle: Option<Circle>,
+    /// Row and column of a tile (see `lrgeo cost-table info --json`); may be repeated.
+    #[arg(long, value_name = "ROW,COLUMN", value_parser = tile)]
+    tile: Vec<Tile>,
+    /// Where to write the slice as CSV.
+    #[arg(short, long, value_name = "FILE.csv", required_unless_present = "json")]
+    output: Option<PathBuf>,
+    /// Print the slice as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+fn tile(text: &str) -> Result<Tile, String> {
+    let wrong = || "must be ROW,COLUMN, like 3,4".to_string();
+    let (row, column) = text.split_once(',').ok_or_else(wrong)?;
+    let number = |text: &str| text.trim().parse().map_err(|_| wrong());
+    Ok(Tile { row: number(row)?, column: number(column)? })
+}
+
+impl Cut {
+    fn run(self, ui: &Ui) -> Result<(), Failure> {
+        let table = CostTable::open(&self.table)?;
+        let slice = match self.circle {
+            Some(circle) => table.circle(circle.centre, circle.radius.km())?,
+            None => table.tile_slice(&self.tile)?,
+        };
+        if let Some(path) = &self.output {
+            write_whole(path, [slice_csv(&slice).as_bytes()])?;
+            ui.remark(format!("wrote {} cells to {}", count(slice.cells.len()), path.display()));
+        }
+        if self.json {
+            let coords: Vec<_> = slice.coords.iter().map(|c| [c.lat(), c.lon()]).collect();
+            let beta: Vec<&[f64]> = slice.beta.chunks_exact(slice.cells.len()).collect();
+            ui.json(&json!({"cells": slice.cells, "coords": coords, "beta_km": beta}));
+        }
+        Ok(())
+    }
+}
+
+fn slice_csv(slice: &Slice) -> String {
+    let mut out = String::from("lat_i,lon_i,lat_k,lon_k,beta_km\n");
+    for (i, row) in slice.coords.iter().zip(slice.beta.chunks_exact(slice.cells.len())) {
+        for (k, beta) in slice.coords.iter().zip(row) {
+            let _ = writeln!(
+                out,
+                "{:.7},{:.7},{:.7},{:.7},{beta:.6}",
+                i.lat(),
+                i.lon(),
+                k.lat(),
+                k.lon()
+            );
+        }
+    }
+    out
+}

@@ -1,0 +1,241 @@
+//! `lrgeo demo`: the main job on a city that does not exist, told step by step.
+
+use std::time::Instant;
+
+use clap::Args;
+use lrgeo_map::demo::demo_city;
+use lrgeo_map::graph::Metric;
+use lrgeo_map::map::Map;
+use lrgeo_map::places::spacing_km;
+use lrgeo_map::table::CostTable;
+use lrgeo_map::travel::TravelMatrix;
+use lrgeo_map::units::Length;
+use lrgeo_map::utility::Utility;
+use lrgeo_mechanism::sample::{SystemRandomness, draw};
+use lrgeo_mechanism::verify::Verdict;
+use lrgeo_mechanism::{Epsilon, exponential, verify};
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::map::demo_map;
+use crate::ui::{Ui, aligned, count};
+
+/// The cell of the cost reference table: spec section 7.
+const TABLE_CELL_M: f64 = 100.0;
+
+/// Build the demo city, its places and costs, a mechanism; check it; draw a report.
+#[derive(Args)]
+#[command(after_help = "Example:\n  lrgeo demo --epsilon 2/km --cell 500m")]
+pub struct Demo {
+    /// Privacy: the smaller, the more private.
+    #[arg(long, default_value = "2/km")]
+    epsilon: Epsilon,
+    /// Side of the cells that are the places.
+    #[arg(long, default_value = "500m")]
+    cell: Length,
+    /// Seed of the city.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// End after the account (there is no server to leave running yet).
+    #[arg(long)]
+    no_serve: bool,
+    /// Print the account as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What happened, in numbers.
+struct Account {
+    map: Map,
+    spacing_km: f64,
+    table_cells: usize,
+    /// Mean loss between different places: the table's lower estimate, the truth, the upper one.
+    mean_loss_km: [f64; 3],
+    verdict: Verdict,
+    cost_km: f64,
+    report: Report,
+    seconds: f64,
+}
+
+/// One report of a user who does not exist.
+struct Report {
+    /// How far the reported place is from the real one.
+    moved_km: f64,
+    target: String,
+    true_km: f64,
+    estimated_km: f64,
+}
+
+impl Demo {
+    pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        let account = self.work(ui)?;
+        if self.json {
+            ui.json(&self.as_json(&account));
+        } else {
+            print!("{}", self.as_text(&account));
+        }
+        Ok(())
+    }
+
+    fn work(&self, ui: &Ui) -> Result<Account, Failure> {
+        let begun = Instant::now();
+        let map = demo_map(self.seed, self.cell)?;
+        let places: Vec<u32> = (0..map.places.len() as u32).collect();
+        let coords = map.coords();
+
+        let travel = TravelMatrix::of_places(&map, Metric::Distance, ui)?;
+        let losses = travel.all();
+        let table = CostTable::build(&map, map.version(), Length::from_m(TABLE_CELL_M)?, ui)?;
+        let (lower, upper) = (table.lower(&places, &places), table.upper(&places, &places));
+
+        let matrix = exponential::by_distance(&coords, self.epsilon)?;
+        let verdict = verify::all_pairs(&matrix, &coords, self.epsilon);
+        if !verdict.is_private() {
+            return Err(Failure::NotPrivate);
+        }
+        let prior: Vec<f64> = map.places.iter().map(|p| p.prior).collect();
+        let cost_km = matrix.expected_cost(&prior, &losses);
+
+        let user = draw(&prior, &mut SystemRandomness)?;
+        let reported = draw(matrix.row(user), &mut SystemRandomness)?;
+        let target = (0..map.targets.len())
+            .max_by(|&a, &b| map.targets[a].weight.total_cmp(&map.targets[b].weight))
+            .unwrap_or(0);
+        let way = |place: usize| f64::from(travel.row(place)[target]) * travel.scale();
+        let report = Report {
+            moved_km: coords[user].distance_km(coords[reported]),
+            target: self.name_of(&map, target),
+            true_km: way(user),
+            estimated_km: way(reported),
+        };
+        let mean = |values: &[f64]| {
+            let pairs = (places.len() * places.len().saturating_sub(1)).max(1) as f64;
+            let k = places.len() + 1;
+            let off_diagonal = values.iter().enumerate().filter(|(at, _)| at % k != 0);
+            off_diagonal.map(|(_, v)| v).sum::<f64>() / pairs
+        };
+        Ok(Account {
+            spacing_km: spacing_km(&coords).unwrap_or(self.cell.km()),
+            table_cells: table.cells().len(),
+            mean_loss_km: [mean(&lower), mean(&losses), mean(&upper)],
+            verdict,
+            cost_km,
+            report,
+            seconds: begun.elapsed().as_secs_f64(),
+            map,
+        })
+    }
+
+    fn name_of(&self, map: &Map, target: usize) -> String {
+        let at = map.graph.coords()[map.targets[target].node as usize];
+        let city = demo_city(self.seed);
+        let named = city.demand.targets.iter().find(|t| t.at == at);
+        named.map_or("the likeliest target".into(), |t| t.name.to_lowercase())
+    }
+
+    fn as_text(&self, a: &Account) -> String {
+        let graph = &a.map.graph;
+        let factor = (self.epsilon.value() * 0.5).exp();
+        let lines = [
+            (
+                "city",
+                format!(
+                    "{} street nodes, {} one-way arcs, {:.0} km; generated from seed {}",
+                    count(graph.node_count()),
+                    count(graph.arc_count()),
+                    graph.arc_length_km(),
+                    self.seed
+                ),
+            ),
+            (
+                "places",
+                format!(
+                    "{} cells of {}, spacing {:.0} m, and {} targets, both weighted",
+                    count(a.map.places.len()),
+                    self.cell,
+                    1000.0 * a.spacing_km,
+                    a.map.targets.len()
+                ),
+            ),
+            (
+                "costs",
+                format!(
+                    "a report of another place misjudges the way to a target by {:.2} km on average",
+                    a.mean_loss_km[1]
+                ),
+            ),
+            (
+                "cost table",
+                format!(
+                    "{} cells of {TABLE_CELL_M:.0} m let a phone work that out itself: between {:.2} and {:.2} km",
+                    count(a.table_cells),
+                    a.mean_loss_km[0],
+                    a.mean_loss_km[2]
+                ),
+            ),
+            (
+                "mechanism",
+                format!(
+                    "exponential, epsilon {}: places 500 m apart report alike up to a factor of {factor:.1}",
+                    self.epsilon
+                ),
+            ),
+            (
+                "check",
+                format!(
+                    "{} inequalities, {} violated; worst log-excess {:.4} (private: at most 0)",
+                    count(a.verdict.checked),
+                    a.verdict.violations,
+                    a.verdict.worst_log_excess
+                ),
+            ),
+            (
+                "price",
+                format!(
+                    "{:.3} km of misjudged way per report (epsilon x spacing {:.2})",
+                    a.cost_km,
+                    self.epsilon.value() * a.spacing_km
+                ),
+            ),
+            (
+                "a report",
+                format!(
+                    "an invented user reports a place {:.2} km away from the true one; the service takes\n\
+                     the way to the {} for {:.2} km, it is {:.2} km",
+                    a.report.moved_km, a.report.target, a.report.estimated_km, a.report.true_km
+                ),
+            ),
+        ];
+        let mut text = aligned(&lines);
+        text.push_str(&format!("\nAll of it took {:.2} s. Next:\n", a.seconds));
+        text.push_str("  lrgeo map build --demo -o demo.lrmap && lrgeo map export demo.lrmap --svg demo.svg\n");
+        text.push_str("  then open demo.svg in a browser; lrgeo --help lists the rest\n");
+        text
+    }
+
+    fn as_json(&self, a: &Account) -> serde_json::Value {
+        json!({
+            "epsilon_per_km": self.epsilon.value(),
+            "seed": self.seed,
+            "nodes": a.map.graph.node_count(),
+            "arcs": a.map.graph.arc_count(),
+            "places": a.map.places.len(),
+            "targets": a.map.targets.len(),
+            "spacing_km": a.spacing_km,
+            "table_cells": a.table_cells,
+            "mean_loss_km": { "lower": a.mean_loss_km[0], "true": a.mean_loss_km[1], "upper": a.mean_loss_km[2] },
+            "mechanism": "exponential",
+            "checked": a.verdict.checked,
+            "violations": a.verdict.violations,
+            "worst_log_excess": a.verdict.worst_log_excess,
+            "expected_cost": a.cost_km,
+            "report": {
+                "moved_km": a.report.moved_km,
+                "target": a.report.target,
+                "true_km": a.report.true_km,
+                "estimated_km": a.report.estimated_km,
+            },
+            "seconds": a.seconds,
+        })
+    }
+}

@@ -1,0 +1,256 @@
+//! `lrgeo map build`.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args};
+use lrgeo_map::build::{BuildReport, MapPlan, PlacePlan, PriorPlan, TargetPlan, Weights, build};
+use lrgeo_map::demo::demo_city;
+use lrgeo_map::geo::BoundingBox;
+use lrgeo_map::import::{OsmReport, read_osm, read_sites, read_streets, read_weights};
+use lrgeo_map::map::{Map, Source, TravelMode};
+use lrgeo_map::region::{Polygon, Region};
+use lrgeo_map::streets::Streets;
+use lrgeo_map::units::Length;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::options::{Column, Travel, bbox};
+use crate::ui::{Ui, count};
+
+const EXAMPLES: &str = "\
+Examples:
+  lrgeo map build --osm reykjavik.osm.pbf --cell 500m -o city.lrmap
+  lrgeo map build --nodes nodes.csv --edges edges.csv --undirected --targets random:20 -o rome.lrmap
+  lrgeo map build --nodes sf_nodes.csv --edges sf_edges.csv \\
+      --prior counts.csv:pickups --targets counts.csv:dropoffs -o sf.lrmap
+  lrgeo map build --demo -o demo.lrmap
+
+The columns of CSV files are described in docs/map-files.md.";
+
+/// Make a map.
+#[derive(Args)]
+#[command(after_help = EXAMPLES, group = ArgGroup::new("source").required(true).args(["osm", "nodes", "demo"]))]
+pub struct Build {
+    /// OpenStreetMap file (.osm.pbf).
+    #[arg(long, value_name = "FILE.osm.pbf")]
+    osm: Option<PathBuf>,
+    /// Street nodes: columns id, lat, lon.
+    #[arg(long, value_name = "N.csv", requires = "edges")]
+    nodes: Option<PathBuf>,
+    /// Streets: columns from, to, length_m and optionally speed_kmh; one way each.
+    #[arg(long, value_name = "E.csv", requires = "nodes")]
+    edges: Option<PathBuf>,
+    /// Every row of the edges file holds both ways.
+    #[arg(long, requires = "edges")]
+    undirected: bool,
+    /// The generated demo city, with its own prior and targets.
+    #[arg(long)]
+    demo: bool,
+    /// Where to write the map.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Side of the square cells whose centres are the places.
+    #[arg(long, default_value = "500m")]
+    cell: Length,
+    /// Only what lies in this box: south, west, north, east in degrees.
+    #[arg(long, value_name = "S,W,N,E", value_parser = bbox, allow_hyphen_values = true, conflicts_with = "polygon")]
+    bbox: Option<BoundingBox>,
+    /// Only what lies in the areas of this file.
+    #[arg(long, value_name = "FILE.geojson")]
+    polygon: Option<PathBuf>,
+    /// What the places are: grid (cell centres), nodes (street nodes), or a CSV file (id, lat, lon).
+    #[arg(long, default_value = "grid", value_name = "grid|nodes|FILE.csv")]
+    places: String,
+    /// How far a place may be from a street [default: half a cell's diagonal; 500m for CSV].
+    #[arg(long)]
+    snap: Option<Length>,
+    /// Where users are: uniform, or a CSV file with weights [default: uniform; the demo has its own].
+    #[arg(long, value_name = "uniform|FILE.csv[:COLUMN]")]
+    prior: Option<String>,
+    /// Where they go: uniform (all places), random:N street nodes, or a CSV file [default: uniform;
+    /// the demo has its own].
+    #[arg(long, value_name = "uniform|random:N|FILE.csv[:COLUMN]")]
+    targets: Option<String>,
+    /// How people move: which ways, one-way rules, speeds.
+    #[arg(long, value_enum, default_value_t)]
+    travel: Travel,
+    /// Seed of the demo city and of random targets.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print the account as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Streets, and what came with them.
+struct Given {
+    streets: Streets,
+    source: Source,
+    osm: Option<OsmReport>,
+    prior: PriorPlan,
+    targets: TargetPlan,
+}
+
+impl Build {
+    pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        let given = self.streets(ui)?;
+        let region = match (&self.bbox, &self.polygon) {
+            (Some(bbox), _) => Region::Box(*bbox),
+            (None, Some(path)) => Region::Polygon(Polygon::read(path)?),
+            (None, None) => Region::Everything,
+        };
+        let places = match self.places.as_str() {
+            "grid" => PlacePlan::Grid(self.cell),
+            "nodes" => PlacePlan::Nodes,
+            path => PlacePlan::Sites(read_sites(path.as_ref())?),
+        };
+        let prior = match self.prior.as_deref() {
+            None => given.prior,
+            Some("uniform") => PriorPlan::Uniform,
+            Some(file) => PriorPlan::Weights(weights(file)?),
+        };
+        let targets = match self.targets.as_deref() {
+            None => given.targets,
+            Some("uniform") => TargetPlan::Uniform,
+            Some(text) => match text.strip_prefix("random:") {
+                Some(number) => {
+                    TargetPlan::Random { count: random_count(number)?, seed: self.seed }
+                }
+                None => TargetPlan::Weights(weights(text)?),
+            },
+        };
+        let (source, travel, snap) = (given.source, self.travel.into(), self.snap);
+        let plan = MapPlan { source, travel, region, places, snap, prior, targets };
+        let (map, report) = build(given.streets, plan)?;
+        let version = map.save(&self.output)?;
+        if self.json {
+            ui.json(&account_json(&map, &report, given.osm, &version.to_string()));
+        } else {
+            ui.remark(account(&map, &report, given.osm));
+            ui.remark(format!("wrote {} (version {version})", self.output.display()));
+        }
+        Ok(())
+    }
+
+    fn streets(&self, ui: &Ui) -> Result<Given, Failure> {
+        let plain = |streets, source, osm| {
+            let (prior, targets) = (PriorPlan::Uniform, TargetPlan::Uniform);
+            Given { streets, source, osm, prior, targets }
+        };
+        if let Some(path) = &self.osm {
+            let (streets, osm) = read_osm(path, self.travel.into(), ui)?;
+            return Ok(plain(streets, Source::OpenStreetMap, Some(osm)));
+        }
+        if let (Some(nodes), Some(edges)) = (&self.nodes, &self.edges) {
+            return Ok(plain(read_streets(nodes, edges, self.undirected)?, Source::Csv, None));
+        }
+        Ok(demo_given(self.seed))
+    }
+}
+
+/// The demo city with the demand that comes with it.
+fn demo_given(seed: u64) -> Given {
+    let city = demo_city(seed);
+    let targets = city.demand.targets.iter().map(|t| (t.at, t.weight)).collect();
+    Given {
+        streets: city.streets,
+        source: Source::Demo(seed),
+        osm: None,
+        targets: TargetPlan::Weights(Weights::At(targets)),
+        prior: PriorPlan::Density(Box::new(move |at| city.demand.weight(at))),
+    }
+}
+
+/// The map that `lrgeo map build --demo` makes with these cells.
+pub fn demo_map(seed: u64, cell: Length) -> Result<Map, Failure> {
+    let given = demo_given(seed);
+    let plan = MapPlan {
+        source: given.source,
+        travel: TravelMode::Drive,
+        region: Region::Everything,
+        places: PlacePlan::Grid(cell),
+        snap: None,
+        prior: given.prior,
+        targets: given.targets,
+    };
+    Ok(build(given.streets, plan)?.0)
+}
+
+fn weights(text: &str) -> Result<Weights, Failure> {
+    let file = Column::parse(text);
+    Ok(read_weights(&file.path, file.column.as_deref())?)
+}
+
+fn random_count(text: &str) -> Result<usize, Failure> {
+    let wrong = |_| lrgeo_map::MapError::Invalid {
+        field: "targets",
+        reason: format!("`random:{text}` has no count; write it like random:20"),
+    };
+    Ok(text.parse().map_err(wrong)?)
+}
+
+/// What was built and what was left out, for people.
+fn account(map: &Map, report: &BuildReport, osm: Option<OsmReport>) -> String {
+    let mut lines = Vec::new();
+    if let Some(osm) = osm {
+        lines.push(format!(
+            "read {} nodes and {} ways, {} of them usable; {} references to missing nodes",
+            count(osm.nodes),
+            count(osm.ways),
+            count(osm.usable_ways),
+            count(osm.missing_references)
+        ));
+    }
+    lines.push(format!(
+        "streets: {} nodes, {} arcs ({} nodes outside the region, {} not connected both ways, left out)",
+        count(map.graph.node_count()),
+        count(map.graph.arc_count()),
+        count(report.nodes_outside),
+        count(report.nodes_unconnected)
+    ));
+    lines.push(format!(
+        "places: {} ({} without a street within {:.0} m, left out)",
+        count(map.places.len()),
+        count(report.places_without_street),
+        report.snap_km * 1000.0
+    ));
+    lines.push(format!(
+        "targets: {} ({} without a street, left out)",
+        count(map.targets.len()),
+        count(report.targets_without_street)
+    ));
+    if report.prior_unmatched > 0.0 {
+        let share = 100.0 * report.prior_unmatched;
+        lines.push(format!(
+            "prior: {share:.1} % of the weight belongs to no place and was left out"
+        ));
+    }
+    lines.join("\n")
+}
+
+fn account_json(
+    map: &Map,
+    report: &BuildReport,
+    osm: Option<OsmReport>,
+    version: &str,
+) -> serde_json::Value {
+    json!({
+        "version": version,
+        "nodes": map.graph.node_count(),
+        "arcs": map.graph.arc_count(),
+        "places": map.places.len(),
+        "targets": map.targets.len(),
+        "left_out": {
+            "nodes_outside": report.nodes_outside,
+            "nodes_unconnected": report.nodes_unconnected,
+            "places_without_street": report.places_without_street,
+            "targets_without_street": report.targets_without_street,
+            "prior_share": report.prior_unmatched,
+        },
+        "snap_km": report.snap_km,
+        "osm": osm.map(|o| json!({
+            "nodes": o.nodes, "ways": o.ways, "usable_ways": o.usable_ways,
+            "missing_references": o.missing_references,
+        })),
+    })
+}

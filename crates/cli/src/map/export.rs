@@ -1,0 +1,105 @@
+//! `lrgeo map export`.
+
+use std::path::{Path, PathBuf};
+
+use clap::{ArgGroup, Args};
+use lrgeo_map::demo::demo_city;
+use lrgeo_map::draw::{Dot, Drawing, Marker, svg};
+use lrgeo_map::export::{geojson, losses_csv, losses_npy, places_csv};
+use lrgeo_map::import::read_losses;
+use lrgeo_map::map::{Map, Source};
+use lrgeo_map::write_whole;
+
+use crate::failure::Failure;
+use crate::options::Utility;
+use crate::ui::Ui;
+
+/// Write a map for other programs and for people.
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  lrgeo map export city.lrmap --geojson city.geojson\n  \
+                  lrgeo map export city.lrmap --svg city.svg\n  \
+                  lrgeo map export city.lrmap --costs losses.npy --utility travel-time",
+    group = ArgGroup::new("what").required(true).multiple(true).args(["geojson", "places_csv", "svg", "costs"])
+)]
+pub struct Export {
+    /// The map.
+    map: PathBuf,
+    /// Streets, places and targets for geographic programs.
+    #[arg(long, value_name = "OUT")]
+    geojson: Option<PathBuf>,
+    /// Places as id,lat,lon,prior.
+    #[arg(long, value_name = "OUT")]
+    places_csv: Option<PathBuf>,
+    /// A picture.
+    #[arg(long, value_name = "OUT")]
+    svg: Option<PathBuf>,
+    /// The loss of every report at every place, as .npy or .csv (rows: true place).
+    #[arg(long, value_name = "OUT.npy|OUT.csv")]
+    costs: Option<PathBuf>,
+    /// What a wrong report costs: travel-distance (km), travel-time (min), straight-line (km), or a
+    /// matrix file (.npy, .csv).
+    #[arg(long, default_value = "travel-distance")]
+    utility: Utility,
+}
+
+impl Export {
+    pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        let (map, _) = Map::open(&self.map)?;
+        let write = |path: &Path, bytes: &[u8]| -> Result<(), Failure> {
+            write_whole(path, [bytes])?;
+            ui.remark(format!("wrote {}", path.display()));
+            Ok(())
+        };
+        if let Some(path) = &self.geojson {
+            write(path, geojson(&map).as_bytes())?;
+        }
+        if let Some(path) = &self.places_csv {
+            write(path, places_csv(&map).as_bytes())?;
+        }
+        if let Some(path) = &self.svg {
+            write(path, picture(&map).as_bytes())?;
+        }
+        if let Some(path) = &self.costs {
+            let losses = match &self.utility {
+                Utility::Measured(kind) => kind.of(&map, ui)?,
+                Utility::File(path) => Box::new(read_losses(path, map.places.len())?),
+            };
+            let npy = path.extension().is_some_and(|extension| extension == "npy");
+            let bytes = if npy { losses_npy(&*losses) } else { losses_csv(&*losses) };
+            write(path, &bytes?)?;
+        }
+        Ok(())
+    }
+}
+
+/// The map as a picture; of the demo city, river and parks are known too.
+pub fn picture(map: &Map) -> String {
+    let streets = map.graph.to_streets();
+    let title =
+        format!("{}: {} places, {} targets", map.source, map.places.len(), map.targets.len());
+    let mut drawing = Drawing::new(title, &streets);
+    drawing.places = map.places.iter().map(|p| Dot { at: p.coord, prior: p.prior }).collect();
+    let city = match map.source {
+        Source::Demo(seed) => Some(demo_city(seed)),
+        _ => None,
+    };
+    // Up to a hundred targets are markers; a target at every place is no information.
+    if map.targets.len() <= 100 {
+        let name = |at| {
+            let targets = city.as_ref().map_or(&[][..], |city| &city.demand.targets);
+            targets.iter().find(|t| t.at == at).map_or("", |t| t.name).to_string()
+        };
+        let coords = map.graph.coords();
+        drawing.targets = map
+            .targets
+            .iter()
+            .map(|t| (coords[t.node as usize], t.weight))
+            .map(|(at, weight)| Marker { at, name: name(at), weight })
+            .collect();
+    }
+    if let Some(city) = city {
+        drawing.scenery = city.scenery;
+    }
+    svg(&drawing)
+}

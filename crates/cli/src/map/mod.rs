@@ -1,0 +1,31 @@
+//! `lrgeo map`: make maps, look at them, pass them on.
+
+mod build;
+mod export;
+mod info;
+
+pub use build::demo_map;
+use clap::Subcommand;
+
+use crate::failure::Failure;
+use crate::ui::Ui;
+
+#[derive(Subcommand)]
+pub enum MapCommand {
+    /// Make a map from OpenStreetMap, from CSV tables, or of the demo city.
+    Build(Box<build::Build>),
+    /// Say what a map holds.
+    Info(info::Info),
+    /// Write a map as GeoJSON, CSV, SVG, or its cost matrix.
+    Export(export::Export),
+}
+
+impl MapCommand {
+    pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        match self {
+            MapCommand::Build(build) => build.run(ui),
+            MapCommand::Info(info) => info.run(ui),
+            MapCommand::Export(export) => export.run(ui),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Option values that several commands read alike.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::ValueEnum;
+use lrgeo_map::geo::{BoundingBox, Coord};
+use lrgeo_map::map::TravelMode;
+use lrgeo_map::units::Length;
+use lrgeo_map::utility::UtilityKind;
+
+/// `S,W,N,E` in degrees.
+pub fn bbox(text: &str) -> Result<BoundingBox, String> {
+    let [south, west, north, east] = numbers(text, "S,W,N,E, like 41.8,12.4,41.9,12.6")?;
+    BoundingBox::new(south, west, north, east).map_err(|e| e.to_string())
+}
+
+/// `LAT,LON` in degrees.
+pub fn coord(text: &str) -> Result<Coord, String> {
+    let [lat, lon] = numbers(text, "LAT,LON, like 41.89,12.49")?;
+    Coord::new(lat, lon).map_err(|e| e.to_string())
+}
+
+/// A circle: `LAT,LON,RADIUS`.
+#[derive(Clone, Copy, Debug)]
+pub struct Circle {
+    pub centre: Coord,
+    pub radius: Length,
+}
+
+impl FromStr for Circle {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (centre, radius) =
+            text.rsplit_once(',').ok_or("must be LAT,LON,RADIUS, like 41.89,12.49,2km")?;
+        let radius = radius.parse::<Length>().map_err(|e| e.to_string())?;
+        Ok(Self { centre: coord(centre)?, radius })
+    }
+}
+
+fn numbers<const N: usize>(text: &str, form: &str) -> Result<[f64; N], String> {
+    let wrong = || format!("must be {form}");
+    let numbers: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    numbers.map_err(|_| wrong())?.try_into().map_err(|_| wrong())
+}
+
+/// A CSV file and, after a colon, the column to read from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    pub path: PathBuf,
+    pub column: Option<String>,
+}
+
+impl Column {
+    /// `FILE.csv` or `FILE.csv:column`; a colon that is part of a path stays there.
+    pub fn parse(text: &str) -> Self {
+        match text.rsplit_once(':') {
+            Some((path, column)) if !column.is_empty() && !column.contains(['/', '\\', '.']) => {
+                Self { path: path.into(), column: Some(column.into()) }
+            }
+            _ => Self { path: text.into(), column: None },
+        }
+    }
+}
+
+/// `--travel`.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum Travel {
+    /// Streets for cars, one-way rules, posted limits.
+    #[default]
+    Drive,
+    /// Streets and footways, both ways, 4.8 km/h.
+    Walk,
+    /// Streets and cycleways, one-way rules where they hold for bicycles, 16 km/h.
+    Bike,
+}
+
+impl From<Travel> for TravelMode {
+    fn from(travel: Travel) -> Self {
+        match travel {
+            Travel::Drive => TravelMode::Drive,
+            Travel::Walk => TravelMode::Walk,
+            Travel::Bike => TravelMode::Bike,
+        }
+    }
+}
+
+/// `--utility`: what a wrong report costs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Utility {
+    /// Measured on the map.
+    Measured(UtilityKind),
+    /// Read from a file.
+    File(PathBuf),
+}
+
+impl FromStr for Utility {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let named = UtilityKind::ALL.iter().find(|(_, name)| *name == text);
+        match named {
+            Some((kind, _)) => Ok(Utility::Measured(*kind)),
+            None if text.contains('.') => Ok(Utility::File(text.into())),
+            None => {
+                Err("must be travel-distance, travel-time, straight-line, or a .npy or .csv file"
+                    .into())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_follows_the_last_colon() {
+        let column = |text| Column::parse(text);
+        assert_eq!(column("a.csv").column, None);
+        assert_eq!(column("a.csv:pickups").column.as_deref(), Some("pickups"));
+        assert_eq!(column("C:/data/a.csv").column, None);
+        assert_eq!(column("C:/data/a.csv:n").path, PathBuf::from("C:/data/a.csv"));
+    }
+}
