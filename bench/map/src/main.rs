@@ -19,11 +19,10 @@ fn main() {
         data => {
             let data = PathBuf::from(data.unwrap_or("../shared/data"));
             let mut report = format!("# Maps and travel costs\n\n{}\n\n", machine::describe());
-            let parts = [import::report(&data), rome::report(&data)];
-            parts.iter().for_each(|part| {
+            for part in [import::report(&data)].into_iter().chain(rome::report(&data)) {
+                println!("{part}");
                 let _ = writeln!(report, "{part}");
-            });
-            print!("{report}");
+            }
             std::fs::write("bench/results/map.md", report)
                 .expect("run from the root of the repository");
         }

@@ -1,15 +1,15 @@
 //! The inner loop of all costs: `beta(i,k) = sum_l q_l |tc(i,l) - tc(k,l)|` (Eq. 3-5, section 4.5.1).
 //!
 //! A weighted L1 distance between rows of whole numbers. Rows are taken in blocks that stay in the
-//! first-level cache and four columns at a time share each load of row and weights. Sixteen partial
-//! sums are kept in a fixed order, so the result is the same bits on every processor; `pulp` picks
+//! first-level cache and four columns at a time share each load of row and weights. Eight partial
+//! sums are kept in a fixed order (four columns' worth of them fit the registers), so the result is the same bits on every processor; `pulp` picks
 //! the widest instructions that this one has.
 
 use pulp::Arch;
 
 use crate::units::Travel;
 
-const LANES: usize = 16;
+const LANES: usize = 8;
 const TOGETHER: usize = 4;
 
 /// Travel amounts stay below this so that differences convert to floating point as signed numbers,
@@ -59,7 +59,7 @@ fn beta_many<const N: usize>(row: &[Travel], columns: &[&[Travel]; N], q: &[f64]
     totals
 }
 
-/// The lanes by halves: 16, 8, 4, 2, 1.
+/// The lanes by halves: 8, 4, 2, 1.
 #[inline(always)]
 fn add_up(sum: &[f64; LANES]) -> f64 {
     let mut sum = *sum;

@@ -89,7 +89,8 @@ fn check_size(losses: &dyn Utility) -> Result<(), MapError> {
 pub fn losses_npy(losses: &dyn Utility) -> Result<Vec<u8>, MapError> {
     check_size(losses)?;
     let places = losses.places();
-    let dict = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({places}, {places}), }}");
+    let dict =
+        format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({places}, {places}), }}");
     // The header ends with a line end at a multiple of 64 bytes.
     let length = (10 + dict.len() + 1).next_multiple_of(64) - 10;
     let mut out = b"\x93NUMPY\x01\x00".to_vec();

@@ -1,18 +1,19 @@
 //! The street graph: compressed sparse rows, forward and reversed.
 
-use crate::geo::Coord;
+use crate::geo::{BoundingBox, Coord};
 use crate::streets::{StreetArc, Streets};
 use crate::units::{Travel, travel_from_km, travel_time};
 
 /// A directed street graph, immutable once built.
 ///
-/// Arcs are stored twice, by tail and by head: travel costs *to* a target need one search on the
-/// reversed graph instead of one search per source (spec section 3).
+/// Arcs are stored by tail and by head: travel costs *to* a target need one search on the reversed
+/// graph instead of one search per source (spec section 3). And once per metric, so that a search
+/// reads nothing that it does not use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreetGraph {
     coords: Vec<Coord>,
-    forward: Adjacency,
-    reversed: Adjacency,
+    /// By direction, then by metric.
+    adjacency: [[Adjacency; 2]; 2],
 }
 
 /// Which way arcs are followed.
@@ -33,16 +34,24 @@ pub enum Metric {
     Time,
 }
 
-/// The arcs of one direction: those of node `v` are `first[v] .. first[v + 1]`.
+/// The arcs of one direction and metric: those of node `v` are `first[v] .. first[v + 1]`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Adjacency {
     first: Vec<u32>,
-    arcs: Vec<Arc>,
+    steps: Vec<Step>,
 }
 
-/// One arc, as the searches read it.
+/// One arc, as a search reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub(crate) to: u32,
+    pub(crate) cost: Travel,
+}
+
+/// One arc, measured both ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arc {
+    pub(crate) from: u32,
     pub(crate) to: u32,
     pub(crate) mm: Travel,
     pub(crate) ms: Travel,
@@ -53,27 +62,27 @@ impl StreetGraph {
     ///
     /// Callers have checked that arcs refer to nodes that exist.
     pub fn new(streets: &Streets) -> Self {
-        let arcs: Vec<(u32, Arc)> = streets
-            .arcs
-            .iter()
-            .filter(|a| a.from != a.to)
-            .map(|a| {
-                let mm = travel_from_km(a.length_km);
-                (a.from, Arc { to: a.to, mm, ms: travel_time(a.length_km, a.speed_kmh) })
-            })
-            .collect();
+        let measured = |a: &StreetArc| Arc {
+            from: a.from,
+            to: a.to,
+            mm: travel_from_km(a.length_km),
+            ms: travel_time(a.length_km, a.speed_kmh),
+        };
+        let arcs: Vec<Arc> = streets.arcs.iter().filter(|a| a.from != a.to).map(measured).collect();
         Self::from_arcs(streets.nodes.clone(), &arcs)
     }
 
     /// The graph of arcs that are already measured.
-    pub(crate) fn from_arcs(coords: Vec<Coord>, arcs: &[(u32, Arc)]) -> Self {
-        let nodes = coords.len();
-        let forward = Adjacency::new(nodes, arcs.iter().copied());
-        let reversed = Adjacency::new(
-            nodes,
-            arcs.iter().map(|&(from, arc)| (arc.to, Arc { to: from, ..arc })),
-        );
-        Self { coords, forward, reversed }
+    pub(crate) fn from_arcs(coords: Vec<Coord>, arcs: &[Arc]) -> Self {
+        let n = coords.len();
+        let by = |tail: fn(&Arc) -> u32, head: fn(&Arc) -> u32| {
+            [
+                Adjacency::new(n, arcs.iter().map(|a| (tail(a), Step { to: head(a), cost: a.mm }))),
+                Adjacency::new(n, arcs.iter().map(|a| (tail(a), Step { to: head(a), cost: a.ms }))),
+            ]
+        };
+        let adjacency = [by(|a| a.from, |a| a.to), by(|a| a.to, |a| a.from)];
+        Self { coords, adjacency }
     }
 
     /// How many nodes.
@@ -83,7 +92,7 @@ impl StreetGraph {
 
     /// How many directed arcs.
     pub fn arc_count(&self) -> usize {
-        self.forward.arcs.len()
+        self.arcs_by(Direction::Forward, Metric::Distance).steps.len()
     }
 
     /// Where each node is.
@@ -93,12 +102,12 @@ impl StreetGraph {
 
     /// Total length of all directed arcs, in kilometres.
     pub fn arc_length_km(&self) -> f64 {
-        self.forward.arcs.iter().map(|a| f64::from(a.mm) * 1e-6).sum()
+        self.arcs().map(|(_, _, mm, _)| f64::from(mm) * 1e-6).sum()
     }
 
     /// The arcs as `(from, to, millimetres, milliseconds)`.
     pub fn arcs(&self) -> impl Iterator<Item = (u32, u32, Travel, Travel)> + '_ {
-        self.tagged_arcs().map(|(from, a)| (from, a.to, a.mm, a.ms))
+        self.measured_arcs().map(|a| (a.from, a.to, a.mm, a.ms))
     }
 
     /// The streets again, in kilometres and km/h: for drawing and for building another map.
@@ -110,16 +119,16 @@ impl StreetGraph {
         Streets { nodes: self.coords.clone(), arcs: arcs.collect() }
     }
 
-    pub(crate) fn tagged_arcs(&self) -> impl Iterator<Item = (u32, Arc)> + '_ {
-        (0..self.coords.len() as u32)
-            .flat_map(|from| self.forward.of(from).iter().map(move |&arc| (from, arc)))
+    fn measured_arcs(&self) -> impl Iterator<Item = Arc> + '_ {
+        let [by_distance, by_time] = &self.adjacency[0];
+        (0..self.coords.len() as u32).flat_map(move |from| {
+            let both = by_distance.of(from).iter().zip(by_time.of(from));
+            both.map(move |(way, time)| Arc { from, to: way.to, mm: way.cost, ms: time.cost })
+        })
     }
 
-    pub(crate) fn adjacency(&self, direction: Direction) -> &Adjacency {
-        match direction {
-            Direction::Forward => &self.forward,
-            Direction::Reversed => &self.reversed,
-        }
+    pub(crate) fn arcs_by(&self, direction: Direction, metric: Metric) -> &Adjacency {
+        &self.adjacency[direction as usize][metric as usize]
     }
 
     /// The largest strongly connected component, and for each of its nodes the index it had here.
@@ -135,26 +144,48 @@ impl StreetGraph {
         // Ties go to the component found first, so that the result is deterministic.
         let largest = (0..size.len()).rev().max_by_key(|&c| size[c]).unwrap_or(0) as u32;
 
-        let kept: Vec<u32> =
+        let mut kept: Vec<u32> =
             (0..self.coords.len() as u32).filter(|&v| component[v as usize] == largest).collect();
+        self.sort_by_neighbourhood(&mut kept);
         let mut index = vec![u32::MAX; self.coords.len()];
         for (new, &old) in kept.iter().enumerate() {
             index[old as usize] = new as u32;
         }
-        let arcs: Vec<(u32, Arc)> = self
-            .tagged_arcs()
-            .map(|(from, arc)| (index[from as usize], Arc { to: index[arc.to as usize], ..arc }))
-            .filter(|(from, arc)| *from != u32::MAX && arc.to != u32::MAX)
+        let arcs: Vec<Arc> = self
+            .measured_arcs()
+            .map(|a| Arc { from: index[a.from as usize], to: index[a.to as usize], ..a })
+            .filter(|a| a.from != u32::MAX && a.to != u32::MAX)
             .collect();
         let coords = kept.iter().map(|&v| self.coords[v as usize]).collect();
         (StreetGraph::from_arcs(coords, &arcs), kept)
+    }
+
+    /// Sorts nodes along a Z-order curve, so that a search finds what is near on the map near in
+    /// memory too: a third less time for a tree of a whole city.
+    fn sort_by_neighbourhood(&self, nodes: &mut [u32]) {
+        let Some(bounds) = BoundingBox::around(nodes.iter().map(|&v| self.coords[v as usize]))
+        else {
+            return;
+        };
+        let [south, west, north, east] = bounds.to_array();
+        let scale = f64::from(u16::MAX) / (north - south).max(east - west).max(1e-9);
+        // The bits of a 16-bit number, each followed by a zero.
+        let spread = |value: f64| {
+            let bits = value as u32;
+            (0..16).fold(0u32, |code, bit| code | (bits >> bit & 1) << (2 * bit))
+        };
+        nodes.sort_by_cached_key(|&v| {
+            let c = self.coords[v as usize];
+            (spread((c.lat() - south) * scale) << 1 | spread((c.lon() - west) * scale), v)
+        });
     }
 
     /// The strongly connected component of every node (Tarjan's algorithm, without recursion:
     /// a long street would overflow the stack).
     fn strong_components(&self) -> Vec<u32> {
         const UNSEEN: u32 = u32::MAX;
-        let nodes = self.coords.len();
+        let (nodes, forward) =
+            (self.coords.len(), self.arcs_by(Direction::Forward, Metric::Distance));
         let mut order = vec![UNSEEN; nodes];
         let mut low = vec![0u32; nodes];
         let mut component = vec![UNSEEN; nodes];
@@ -174,7 +205,7 @@ impl StreetGraph {
                     visited += 1;
                     open.push(node);
                 }
-                let arcs = self.forward.of(node);
+                let arcs = forward.of(node);
                 if let Some(arc) = arcs.get(*next) {
                     *next += 1;
                     let w = arc.to as usize;
@@ -206,7 +237,7 @@ impl StreetGraph {
 
 impl Adjacency {
     /// Sorts arcs by their tail (counting sort: stable, linear).
-    fn new(nodes: usize, arcs: impl Iterator<Item = (u32, Arc)> + Clone) -> Self {
+    fn new(nodes: usize, arcs: impl Iterator<Item = (u32, Step)> + Clone) -> Self {
         let mut first = vec![0u32; nodes + 1];
         for (from, _) in arcs.clone() {
             first[from as usize + 1] += 1;
@@ -215,17 +246,17 @@ impl Adjacency {
             first[v + 1] += first[v];
         }
         let mut slot = first.clone();
-        let mut sorted = vec![Arc { to: 0, mm: 0, ms: 0 }; first[nodes] as usize];
-        for (from, arc) in arcs {
-            sorted[slot[from as usize] as usize] = arc;
+        let mut steps = vec![Step { to: 0, cost: 0 }; first[nodes] as usize];
+        for (from, step) in arcs {
+            steps[slot[from as usize] as usize] = step;
             slot[from as usize] += 1;
         }
-        Self { first, arcs: sorted }
+        Self { first, steps }
     }
 
     /// The arcs that leave `node`.
-    pub(crate) fn of(&self, node: u32) -> &[Arc] {
+    pub(crate) fn of(&self, node: u32) -> &[Step] {
         let v = node as usize;
-        &self.arcs[self.first[v] as usize..self.first[v + 1] as usize]
+        &self.steps[self.first[v] as usize..self.first[v + 1] as usize]
     }
 }

@@ -13,6 +13,7 @@ pub mod export;
 mod file;
 pub mod geo;
 pub mod graph;
+mod heap;
 pub mod import;
 pub mod index;
 pub mod map;

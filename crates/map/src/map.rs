@@ -162,10 +162,8 @@ impl Map {
             .numbers::<u32>("arcs")?
             .chunks_exact(4)
             .map(|a| {
-                Ok((
-                    check_node("arcs", a[0])?,
-                    Arc { to: check_node("arcs", a[1])?, mm: a[2], ms: a[3] },
-                ))
+                let (from, to) = (check_node("arcs", a[0])?, check_node("arcs", a[1])?);
+                Ok(Arc { from, to, mm: a[2], ms: a[3] })
             })
             .collect::<Result<Vec<_>, MapError>>()?;
 

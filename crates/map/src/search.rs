@@ -1,11 +1,9 @@
 //! Shortest ways: Dijkstra's algorithm from one node to all, with or without a limit.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use rayon::prelude::*;
 
 use crate::graph::{Direction, Metric, StreetGraph};
+use crate::heap::NodeHeap;
 use crate::progress::Progress;
 use crate::units::{Travel, UNREACHABLE};
 
@@ -13,25 +11,26 @@ use crate::units::{Travel, UNREACHABLE};
 pub struct Search<'g> {
     graph: &'g StreetGraph,
     metric: Metric,
-    /// Tentative distances; all [`UNREACHABLE`] between searches.
+    /// What the last search found.
     distance: Vec<Travel>,
-    /// The nodes whose distance was set, in the order they were first reached.
-    touched: Vec<u32>,
-    /// Distance in the upper half, node in the lower: one comparison orders both.
-    heap: BinaryHeap<Reverse<u64>>,
+    /// The nodes that the last search reached, if it had a limit: only they need to be forgotten.
+    reached: Option<Vec<u32>>,
+    heap: NodeHeap,
 }
 
 impl<'g> Search<'g> {
     /// A search on `graph` that minimises `metric`.
     pub fn new(graph: &'g StreetGraph, metric: Metric) -> Self {
         let distance = vec![UNREACHABLE; graph.node_count()];
-        Self { graph, metric, distance, touched: Vec::new(), heap: BinaryHeap::new() }
+        Self { graph, metric, distance, reached: Some(Vec::new()), heap: NodeHeap::default() }
     }
 
     /// Distances of all nodes from `source` (or to it, reversed), [`UNREACHABLE`] where there is
     /// no way.
     pub fn all(&mut self, source: u32, direction: Direction) -> &[Travel] {
-        self.run(source, direction, UNREACHABLE);
+        self.forget();
+        self.run(source, direction, UNREACHABLE, |_| {});
+        self.reached = None;
         &self.distance
     }
 
@@ -42,8 +41,12 @@ impl<'g> Search<'g> {
         direction: Direction,
         limit: Travel,
     ) -> Vec<(u32, Travel)> {
-        self.run(source, direction, limit);
-        self.touched.iter().map(|&v| (v, self.distance[v as usize])).collect()
+        self.forget();
+        let mut reached = vec![source];
+        self.run(source, direction, limit, |node| reached.push(node));
+        let found = reached.iter().map(|&v| (v, self.distance[v as usize])).collect();
+        self.reached = Some(reached);
+        found
     }
 
     /// The distance of `node` in the last search; `None` if it was not reached.
@@ -51,42 +54,38 @@ impl<'g> Search<'g> {
         Some(self.distance[node as usize]).filter(|&d| d != UNREACHABLE)
     }
 
-    fn run(&mut self, source: u32, direction: Direction, limit: Travel) {
-        match self.metric {
-            Metric::Distance => self.run_by(source, direction, limit, |arc| arc.mm),
-            Metric::Time => self.run_by(source, direction, limit, |arc| arc.ms),
+    fn forget(&mut self) {
+        match &self.reached {
+            Some(nodes) => nodes.iter().for_each(|&v| self.distance[v as usize] = UNREACHABLE),
+            None => self.distance.fill(UNREACHABLE),
         }
     }
 
-    /// The metric is a type parameter so that the inner loop has no branch on it.
-    fn run_by(
+    /// Dijkstra's algorithm; `on_first` is told each node when it is first reached. Entries of nodes
+    /// that were reached again on a shorter way stay in the heap and are skipped when they come up.
+    fn run(
         &mut self,
         source: u32,
         direction: Direction,
         limit: Travel,
-        cost: impl Fn(&crate::graph::Arc) -> Travel,
+        mut on_first: impl FnMut(u32),
     ) {
-        for v in self.touched.drain(..) {
-            self.distance[v as usize] = UNREACHABLE;
-        }
-        let adjacency = self.graph.adjacency(direction);
+        let arcs = self.graph.arcs_by(direction, self.metric);
         self.distance[source as usize] = 0;
-        self.touched.push(source);
-        self.heap.push(Reverse(u64::from(source)));
-        while let Some(Reverse(entry)) = self.heap.pop() {
-            let (here, node) = ((entry >> 32) as Travel, entry as u32);
+        self.heap.push(0, source);
+        while let Some((here, node)) = self.heap.pop() {
             if here > self.distance[node as usize] {
-                continue; // an older, longer entry of a node that is settled
+                continue;
             }
-            for arc in adjacency.of(node) {
-                let there = here.saturating_add(cost(arc));
+            for arc in arcs.of(node) {
+                let there = here.saturating_add(arc.cost);
                 let known = &mut self.distance[arc.to as usize];
                 if there < *known && there <= limit {
                     if *known == UNREACHABLE {
-                        self.touched.push(arc.to);
+                        on_first(arc.to);
                     }
                     *known = there;
-                    self.heap.push(Reverse(u64::from(there) << 32 | u64::from(arc.to)));
+                    self.heap.push(there, arc.to);
                 }
             }
         }
