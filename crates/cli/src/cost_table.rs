@@ -41,7 +41,7 @@ pub struct Build {
     /// The map.
     map: PathBuf,
     /// Side of the table's cells: finer is closer to the true costs.
-    #[arg(long, default_value = "100m")]
+    #[arg(long, default_value = "100m", allow_hyphen_values = true)]
     cell: Length,
     /// Where to write the table.
     #[arg(short, long, value_name = "FILE")]

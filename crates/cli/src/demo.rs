@@ -28,10 +28,10 @@ const TABLE_CELL_M: f64 = 100.0;
 #[command(after_help = "Example:\n  lrgeo demo --epsilon 2/km --cell 500m")]
 pub struct Demo {
     /// Privacy: the smaller, the more private.
-    #[arg(long, default_value = "2/km")]
+    #[arg(long, default_value = "2/km", allow_hyphen_values = true)]
     epsilon: Epsilon,
     /// Side of the cells that are the places.
-    #[arg(long, default_value = "500m")]
+    #[arg(long, default_value = "500m", allow_hyphen_values = true)]
     cell: Length,
     /// Seed of the city.
     #[arg(long, default_value_t = 1)]

@@ -46,7 +46,8 @@ impl NodeHeap {
 /// The smallest of the first four entries and where it is. Four is the usual number and gets a loop
 /// of known length.
 fn smallest(children: &[u64]) -> Option<(usize, u64)> {
-    let smaller = |best: (usize, u64), next: (usize, u64)| if next.1 < best.1 { next } else { best };
+    let smaller =
+        |best: (usize, u64), next: (usize, u64)| if next.1 < best.1 { next } else { best };
     if let Some(&[a, b, c, d]) = children.first_chunk() {
         return Some(smaller(smaller((0, a), (1, b)), smaller((2, c), (3, d))));
     }

@@ -50,7 +50,7 @@ pub struct Build {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Side of the square cells whose centres are the places.
-    #[arg(long, default_value = "500m")]
+    #[arg(long, default_value = "500m", allow_hyphen_values = true)]
     cell: Length,
     /// Only what lies in this box: south, west, north, east in degrees.
     #[arg(long, value_name = "S,W,N,E", value_parser = bbox, allow_hyphen_values = true, conflicts_with = "polygon")]
@@ -62,7 +62,7 @@ pub struct Build {
     #[arg(long, default_value = "grid", value_name = "grid|nodes|FILE.csv")]
     places: String,
     /// How far a place may be from a street [default: half a cell's diagonal; 500m for CSV].
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     snap: Option<Length>,
     /// Where users are: uniform, or a CSV file with weights [default: uniform; the demo has its own].
     #[arg(long, value_name = "uniform|FILE.csv[:COLUMN]")]

@@ -23,7 +23,7 @@ pub struct Info {
     /// The map.
     map: PathBuf,
     /// Places at most this far apart are neighbours in the Geo-Ind graph.
-    #[arg(long, default_value = "1km")]
+    #[arg(long, default_value = "1km", allow_hyphen_values = true)]
     gamma: Length,
     /// Print JSON.
     #[arg(long)]

@@ -1,0 +1,60 @@
+//! The crates and their arrows: what ARCHITECTURE.md draws is what cargo says.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+/// From the bottom up. A crate may use the crates of lower floors and nothing else of ours.
+const FLOORS: [&[&str]; 3] = [&["lrgeo-map", "lrgeo-optim"], &["lrgeo-mechanism"], &["lrgeo"]];
+
+fn metadata() -> serde_json::Value {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+fn floor_of(name: &str) -> Option<usize> {
+    FLOORS.iter().position(|floor| floor.contains(&name))
+}
+
+#[test]
+fn arrows_point_down() {
+    let metadata = metadata();
+    let mut ours = BTreeMap::new();
+    for package in metadata["packages"].as_array().expect("packages") {
+        let uses = package["dependencies"].as_array().expect("dependencies").iter();
+        let uses: Vec<String> = uses
+            .map(|d| d["name"].as_str().expect("name").to_owned())
+            .filter(|name| name.starts_with("lrgeo"))
+            .collect();
+        ours.insert(package["name"].as_str().expect("name").to_owned(), uses);
+    }
+    for name in FLOORS.concat() {
+        assert!(ours.contains_key(name), "{name} is drawn but not there");
+    }
+    for (name, uses) in &ours {
+        // Benchmarks stand outside the house and may look at every floor; nobody may use them.
+        let floor = floor_of(name).unwrap_or_else(|| {
+            assert!(
+                name.starts_with("lrgeo-bench"),
+                "{name} has no floor: draw it in ARCHITECTURE.md"
+            );
+            FLOORS.len()
+        });
+        for used in uses {
+            let below = floor_of(used).is_some_and(|lower| lower < floor);
+            assert!(below, "{name} must not use {used}: arrows point down");
+        }
+    }
+    let drawn = include_str!("../../../ARCHITECTURE.md");
+    for name in ours.keys().filter(|name| floor_of(name).is_some()) {
+        let folder = name.strip_prefix("lrgeo-").unwrap_or("cli");
+        assert!(
+            drawn.contains(&format!("crates/{folder}")),
+            "ARCHITECTURE.md does not mention {name}"
+        );
+    }
+}
