@@ -1,0 +1,153 @@
+//! Times of the engine on the instances of the targets table.
+//!
+//! `engine omg K EPS`, `engine clr USERS PLACES EPS`, `engine grid SIDE EPS`; options `--threads N`,
+//! `--gap G`, `--trace`, `--dump FILE` (the problem for the peers), `--resolve` (a second solve from the first
+//! one's warm start, with costs 5 % off). Prints one line of JSON.
+
+mod rome;
+
+use lrgeo_optim::{DenseCost, Problem, Progress, Settings, colgen};
+use rome::{City, Random, even_grid};
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+const SEED: u64 = 20_250_714;
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let option = |name: &str| {
+        words.iter().position(|w| w == name).and_then(|at| words.get(at + 1)).cloned()
+    };
+    let number = |at: usize| words.get(at).and_then(|w| w.parse::<f64>().ok()).unwrap_or(0.0);
+    let data = option("--data").unwrap_or_else(|| "../shared/data".into());
+    let (name, problem) = match words.first().map(String::as_str) {
+        Some("omg") => {
+            let (count, epsilon) = (number(1) as usize, number(2));
+            let city = City::new(Path::new(&data), count, SEED);
+            let gamma = if count >= 800 { 1.0 } else { 0.7 };
+            (format!("OMG {}, eps {epsilon}", city.name), city.omg(epsilon, gamma))
+        }
+        Some("clr") => {
+            let (users, places, epsilon) = (number(1) as usize, number(2) as usize, number(3));
+            let city = City::new(Path::new(&data), 400, SEED);
+            let name = format!("CLR-Geo {}, {users} x {places}, eps {epsilon}", city.name);
+            (name, city.clr(users, places, epsilon, SEED))
+        }
+        Some("grid") => {
+            let (side, epsilon) = (number(1) as usize, number(2));
+            (format!("OMG even grid {side}x{side}, all pairs, eps {epsilon}"), even_grid(side, epsilon))
+        }
+        _ => {
+            eprintln!("usage: engine omg K EPS | clr USERS PLACES EPS | grid SIDE EPS");
+            std::process::exit(2);
+        }
+    };
+    if let Some(path) = option("--dump") {
+        dump(&problem, Path::new(&path)).expect("the dump can be written");
+    }
+    let mut settings = Settings {
+        threads: option("--threads").and_then(|t| t.parse().ok()).unwrap_or(1),
+        ..Settings::to_gap(option("--gap").and_then(|g| g.parse().ok()).unwrap_or(1e-6))
+    };
+    if words.iter().any(|w| w == "--trace") {
+        settings.progress = Some(Arc::new(|p: &Progress| {
+            eprintln!(
+                "{:4} {:.9} {:.9} gap {:.2e} columns {} {:.3} s",
+                p.iteration, p.upper_bound, p.lower_bound, p.gap, p.columns, p.seconds
+            );
+        }));
+    }
+    let mut warm = colgen::WarmStart::default();
+    let before = cpu_seconds();
+    let solution = colgen::solve_from(&problem, &settings, &mut warm).expect("solvable");
+    let cpu = cpu_seconds() - before;
+    let mut line = format!(
+        "{{\"instance\":\"{name}\",\"rows\":{},\"columns\":{},\"objective\":{:?},\"lower_bound\":{:?},\"gap\":{:e},\
+         \"status\":\"{}\",\"iterations\":{},\"rays\":{},\"seconds\":{:.6},\"cpu\":{cpu:.2},\"log_excess\":{:e},\"row_sum_error\":{:e}",
+        problem.rows(),
+        problem.columns(),
+        solution.objective,
+        solution.lower_bound,
+        solution.gap,
+        solution.status.as_str(),
+        solution.iterations,
+        solution.columns,
+        solution.seconds,
+        solution.certificate.worst_log_excess,
+        solution.certificate.worst_row_sum_error,
+    );
+    if words.iter().any(|w| w == "--resolve") {
+        let changed = changed_costs(&problem);
+        let cold = colgen::solve(&changed, &settings).expect("solvable");
+        let mut again = warm.clone();
+        let from = colgen::solve_from(&changed, &settings, &mut again).expect("solvable");
+        let other = problem.with_epsilon(problem.epsilon() * 1.05).expect("a valid epsilon");
+        let cold_epsilon = colgen::solve(&other, &settings).expect("solvable");
+        let from_epsilon = colgen::solve_from(&other, &settings, &mut warm).expect("solvable");
+        line += &format!(
+            ",\"cost_changed\":{{\"cold\":{:.6},\"warm\":{:.6},\"objectives\":[{:?},{:?}]}},\
+             \"epsilon_changed\":{{\"cold\":{:.6},\"warm\":{:.6},\"objectives\":[{:?},{:?}]}}",
+            cold.seconds,
+            from.seconds,
+            cold.objective,
+            from.objective,
+            cold_epsilon.seconds,
+            from_epsilon.seconds,
+            cold_epsilon.objective,
+            from_epsilon.objective,
+        );
+    }
+    println!("{line}}}");
+}
+
+/// Every cost up to 5 % off.
+fn changed_costs(problem: &Problem) -> Problem {
+    let mut random = Random(SEED + 1);
+    let (rows, columns) = (problem.rows(), problem.columns());
+    let cost = (0..rows * columns)
+        .map(|e| problem.cost().at(e / columns, e % columns) * (1.0 + 0.1 * (random.next() - 0.5)))
+        .collect();
+    let cost = DenseCost::new(rows, columns, cost).expect("a full matrix");
+    problem.with_cost(cost).expect("the same shape")
+}
+
+/// CPU seconds of this process, all threads; zero where the system does not say.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after = stat.rsplit(')').next().unwrap_or_default();
+    let ticks: f64 = after
+        .split_whitespace()
+        .skip(11)
+        .take(2)
+        .filter_map(|field| field.parse::<f64>().ok())
+        .sum();
+    ticks / 100.0
+}
+
+/// Sizes, epsilon, arcs, costs and ties (zero: free) as raw little-endian numbers.
+fn dump(problem: &Problem, path: &Path) -> std::io::Result<()> {
+    let mut numbers = vec![
+        problem.rows() as f64,
+        problem.columns() as f64,
+        problem.epsilon(),
+        problem.arcs().len() as f64,
+        f64::from(u8::from(problem.has_ties())),
+    ];
+    for arc in problem.arcs() {
+        numbers.extend([arc.i as f64, arc.j as f64, arc.d]);
+    }
+    for i in 0..problem.rows() {
+        numbers.extend((0..problem.columns()).map(|k| problem.cost().at(i, k)));
+    }
+    if problem.has_ties() {
+        for i in 0..problem.rows() {
+            numbers.extend((0..problem.columns()).map(|k| problem.tie(i, k).unwrap_or(0.0)));
+        }
+    }
+    let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
+    for number in numbers {
+        file.write_all(&number.to_le_bytes())?;
+    }
+    file.flush()
+}
