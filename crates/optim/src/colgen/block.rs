@@ -67,6 +67,8 @@ pub(crate) struct Blocks {
     pub tied: Vec<Option<TiedColumn>>,
     /// Per column: tied rows of a y inside a block.
     pub inner: Vec<Option<TiedColumn>>,
+    /// Per column: its blocks that hang on y.
+    pub of_column: Vec<Vec<usize>>,
     /// Row sums left to fill once the fixed entries are taken off.
     pub right_side: Vec<f64>,
     /// Cost of the fixed entries.
@@ -89,6 +91,7 @@ impl Blocks {
             blocks: Vec::new(),
             tied: vec![None; columns],
             inner: vec![None; columns],
+            of_column: vec![Vec::new(); columns],
             right_side: vec![1.0; problem.rows()],
             fixed_cost: 0.0,
         };
@@ -100,6 +103,11 @@ impl Blocks {
                 }
             } else {
                 builder.add_column(column, &mut all)?;
+            }
+        }
+        for (index, block) in all.blocks.iter().enumerate() {
+            if block.root == Root::Y {
+                all.of_column[block.column].push(index);
             }
         }
         for (row, &left) in all.right_side.iter().enumerate() {

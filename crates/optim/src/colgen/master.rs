@@ -37,20 +37,6 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// Its largest value and the row of it.
-    pub fn largest(&self) -> (usize, f64) {
-        let largest = (0..self.values.len())
-            .max_by(|&a, &b| self.values[a].total_cmp(&self.values[b]))
-            .unwrap_or(0);
-        let row = self.rows.as_ref().map_or(largest, |rows| rows[largest] as usize);
-        (row, self.values[largest])
-    }
-
-    /// Product with a vector over all rows.
-    pub fn along(&self, v: &[f64]) -> f64 {
-        self.dot(v)
-    }
-
     fn dot(&self, v: &[f64]) -> f64 {
         match &self.rows {
             None => dot(&self.values, v),
@@ -185,7 +171,8 @@ impl Master {
         dot(&self.x, &self.s) + dot(&self.short.x, &self.short.s) + dot(&self.over.x, &self.over.s)
     }
 
-    fn variables(&self) -> usize {
+    /// Number of variables, artificials included.
+    pub fn variables(&self) -> usize {
         self.x.len() + 2 * self.right_side.len()
     }
 
@@ -328,32 +315,21 @@ impl Master {
         }
     }
 
-    /// Takes `p >= 0` off the duals of the row sums and `q >= 0` off those of the links; every slack
-    /// follows.
-    pub fn lower_duals(&mut self, p: &[f64], q: &[f64]) {
-        let along = self.along_all_of(p, q);
-        for (s, along) in self.s.iter_mut().zip(along) {
-            *s += along;
-        }
-        for (pi, q) in self.pi.iter_mut().zip(q) {
-            *pi -= q;
-        }
-        for i in 0..p.len() {
-            self.mu[i] -= p[i];
-            self.short.s[i] += p[i];
-            self.over.s[i] = (self.over.s[i] - p[i]).max(0.5 * self.over.s[i]);
-        }
-    }
-
-    /// How much of `q` the y of each column would lose.
-    pub fn pulled(&self, q: &[f64]) -> Vec<f64> {
-        let mut pulled = vec![0.0; self.columns.len()];
-        for (link, q) in self.links.iter().zip(q) {
-            if let Some(y) = link.y {
-                pulled[y] += q;
+    /// Goes on from new duals of the row sums (those of the links are in place): every slack is the
+    /// reduced cost it should be, and columns from `first_new` on get the weight that complements it.
+    pub fn restart(&mut self, mu: Vec<f64>, centre: f64, first_new: usize) {
+        self.mu = mu;
+        let floor = 1e-3 * centre;
+        for (j, reduced) in self.reduced_costs().into_iter().enumerate() {
+            self.s[j] = reduced.max(floor);
+            if j >= first_new {
+                self.x[j] = 0.3 * centre / self.s[j];
             }
         }
-        pulled
+        for i in 0..self.mu.len() {
+            self.short.s[i] = (self.penalty - self.mu[i]).max(0.01 * self.penalty);
+            self.over.s[i] = (self.penalty + self.mu[i]).max(0.01 * self.penalty);
+        }
     }
 
     /// Projects the weights onto the row sums in the metric of x^2, without artificials, until the

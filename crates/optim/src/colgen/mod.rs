@@ -7,6 +7,7 @@
 
 mod block;
 mod dense;
+mod dual;
 mod graph;
 mod master;
 mod pricing;
@@ -22,6 +23,7 @@ use crate::problem::Problem;
 use crate::settings::{Progress, Settings, Stop};
 use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
 use block::{Blocks, NO_ROW, Root};
+use dual::{FeasibleDual, make_feasible};
 use master::{Column, Kind, Link, Master};
 use pricing::{Prices, price_all};
 use prove::Prover;
@@ -255,6 +257,18 @@ impl<'a> Run<'a> {
                 self.lower_bound = prices.bound;
                 self.best_mu.clone_from(&self.master.mu);
             }
+            let tolerance = 1e-13 * self.scale();
+            let feasible = make_feasible(
+                &self.blocks,
+                &mut self.trees,
+                &self.master.mu,
+                &prices,
+                tolerance,
+            );
+            if feasible.bound > self.lower_bound {
+                self.lower_bound = feasible.bound;
+                self.best_mu.clone_from(&feasible.mu);
+            }
             self.refuse_infeasible()?;
             let artificial = self.master.artificial_mass();
             let estimate =
@@ -275,7 +289,7 @@ impl<'a> Run<'a> {
                     _ => wanted *= 0.3,
                 }
             }
-            self.add_columns(prices);
+            self.add_columns(prices, feasible, estimate);
             target = 0.1 * (estimate - self.lower_bound);
         }
     }
@@ -458,50 +472,42 @@ impl<'a> Run<'a> {
         price_all(&self.blocks, &mut self.trees, &self.master.mu, &threshold, parallel)
     }
 
-    /// Adds the points found and moves the duals to where all of them have slack, so that the
+    /// Adds the points found and moves the duals to where every column has slack, so that the
     /// interior iterate can go on from where it stands.
-    fn add_columns(&mut self, prices: Prices) {
-        let mut q = vec![0.0; self.master.links.len()];
-        let mut p = vec![0.0; self.problem.rows()];
-        let mut found = Vec::new();
+    fn add_columns(&mut self, prices: Prices, feasible: FeasibleDual, estimate: f64) {
+        let first_new = self.master.columns.len();
         for (index, price) in prices.blocks.into_iter().enumerate() {
-            let Some(point) = price.point else { continue };
-            let column = self.column(index, &point);
-            if let Kind::Point { link, .. } = column.kind {
-                q[link] = 2.0 * (self.master.pi[link] - price.value);
-            }
-            let reduced = self.master.reduced_cost(&column);
-            found.push((reduced, column));
-        }
-        // Rays: charge the row where the ray is largest, the most violated first.
-        found.sort_by(|a, b| a.0.total_cmp(&b.0));
-        for (reduced, column) in &found {
-            if matches!(column.kind, Kind::Ray { .. }) {
-                charge(column, -2.0 * reduced, &mut p);
+            if let Some(point) = price.point {
+                let column = self.column(index, &point);
+                self.master.push(column, 0.0, 0.0);
             }
         }
-        // What the links gave up is missing from their y.
-        let pulled = self.master.pulled(&q);
-        for (y, column) in self.master.columns.iter().enumerate() {
-            if column.kind == Kind::Y {
-                let slack = self.master.s[y] - pulled[y];
-                if slack < 0.5 * self.master.s[y] {
-                    charge(column, 0.5 * self.master.s[y] - slack, &mut p);
-                }
+        for (index, point) in &feasible.found {
+            let column = self.column(*index, point);
+            self.master.push(column, 0.0, 0.0);
+        }
+        self.generated += self.master.columns.len() - first_new;
+        let centre = ((estimate - feasible.bound) / self.master.variables() as f64).max(1e-300);
+        let mut mu = feasible.mu;
+        mu.iter_mut().for_each(|mu| *mu -= centre);
+        if !self.master.links.is_empty() {
+            let nowhere = vec![f64::NEG_INFINITY; self.trees.len()];
+            let parallel = self.settings.threads != 1;
+            let prices = price_all(&self.blocks, &mut self.trees, &mu, &nowhere, parallel);
+            for (index, link) in self.link_of_block.iter().enumerate() {
+                let Some(link) = *link else { continue };
+                let block = &self.blocks.blocks[index];
+                let slack = match block.root {
+                    Root::Y => {
+                        let shared = self.blocks.of_column[block.column].len() as f64;
+                        0.5 * prices.tied[block.column].max(0.0) / shared
+                    }
+                    _ => centre,
+                };
+                self.master.pi[link] = prices.blocks[index].value - slack;
             }
         }
-        self.master.lower_duals(&p, &q);
-        for (_, column) in found {
-            let s = self.master.reduced_cost(&column).max(1e-9 * self.scale());
-            self.master.push(column, 0.0, s);
-            self.generated += 1;
-        }
-        let centre = self.master.centre();
-        for (x, s) in self.master.x.iter_mut().zip(&self.master.s) {
-            if *x == 0.0 {
-                *x = centre / s;
-            }
-        }
+        self.master.restart(mu, centre, first_new);
     }
 
     fn leave(&self, _warm: &mut WarmStart) {}
@@ -516,13 +522,4 @@ fn largest_cost(problem: &Problem) -> f64 {
             costs.iter().fold(0.0, |largest: f64, c| largest.max(*c))
         })
         .sum()
-}
-
-/// Raises `p` at the row where `column` is largest until `column . p` is at least `need`.
-fn charge(column: &Column, need: f64, p: &mut [f64]) {
-    let missing = need - column.along(p);
-    if missing > 0.0 {
-        let (row, value) = column.largest();
-        p[row] += missing / value;
-    }
 }

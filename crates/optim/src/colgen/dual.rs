@@ -1,0 +1,147 @@
+//! Dual repair: from the master's duals to duals that are feasible for every column.
+//!
+//! Lowering mu never hurts a column, so one pass over the columns that price out is enough: each is
+//! priced again at the duals its predecessors have left, and the row where its ray is largest pays for
+//! what is still missing. What one column pays, its neighbours save. The sum of the result is a bound, the
+//! result is the centre from which the interior point goes on, and the rays met on the way join too.
+
+use super::block::{Blocks, NO_ROW, Root};
+use super::pricing::{Prices, node_weights};
+use super::tree::{Scratch, Tree};
+
+/// Duals feasible for every column.
+pub(super) struct FeasibleDual {
+    pub mu: Vec<f64>,
+    /// Proven lower bound.
+    pub bound: f64,
+    /// Points met while repairing: block and values by node.
+    pub found: Vec<(usize, Vec<f64>)>,
+}
+
+/// Columns that violate, worst first.
+enum Family {
+    Cone(usize),
+    Tied(usize),
+}
+
+/// Rounds of paying and pricing again for one column.
+const MOST_ROUNDS: usize = 25;
+
+pub(super) fn make_feasible(
+    blocks: &Blocks,
+    trees: &mut [Tree],
+    start: &[f64],
+    prices: &Prices,
+    tolerance: f64,
+) -> FeasibleDual {
+    let mut repair = Repair {
+        blocks,
+        trees,
+        mu: start.to_vec(),
+        values: prices.blocks.iter().map(|price| price.value).collect(),
+        found: Vec::new(),
+        scratch: Scratch::default(),
+        w: Vec::new(),
+    };
+    let mut violators: Vec<(f64, Family)> = Vec::new();
+    for (index, (block, price)) in blocks.blocks.iter().zip(&prices.blocks).enumerate() {
+        if block.root == Root::Cone && price.value < -tolerance {
+            violators.push((price.value, Family::Cone(index)));
+        }
+    }
+    for (k, tied) in blocks.tied.iter().enumerate() {
+        if tied.is_some() && prices.tied[k] < -tolerance {
+            violators.push((prices.tied[k], Family::Tied(k)));
+        }
+    }
+    violators.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut missing = 0.0;
+    for (_, family) in violators {
+        missing += match family {
+            Family::Cone(index) => repair.cone(index, tolerance),
+            Family::Tied(column) => repair.tied(column, tolerance),
+        };
+    }
+    let Repair { mu, values, found, .. } = repair;
+    let mut bound = blocks.fixed_cost + missing - tolerance * blocks.blocks.len() as f64;
+    bound += mu.iter().zip(&blocks.right_side).map(|(mu, b)| mu * b).sum::<f64>();
+    for (block, value) in blocks.blocks.iter().zip(&values) {
+        if block.root == Root::One {
+            bound += value;
+        }
+    }
+    FeasibleDual { mu, bound, found }
+}
+
+struct Repair<'a> {
+    blocks: &'a Blocks,
+    trees: &'a mut [Tree],
+    mu: Vec<f64>,
+    values: Vec<f64>,
+    found: Vec<(usize, Vec<f64>)>,
+    scratch: Scratch,
+    w: Vec<f64>,
+}
+
+impl Repair<'_> {
+    /// Prices one block at the current duals; returns its largest entry and the row of it.
+    fn price(&mut self, index: usize) -> (f64, u32) {
+        let block = &self.blocks.blocks[index];
+        node_weights(block, self.blocks, &self.mu, &mut self.w);
+        let cone = block.root == Root::Cone;
+        let priced = self.trees[index].price(&block.graph, &self.w, cone, &mut self.scratch);
+        self.values[index] = priced.value;
+        let rows = block.rows.iter().zip(&self.scratch.z).filter(|(row, _)| **row != NO_ROW);
+        rows.fold((0.0, 0), |best, (&row, &z)| if z > best.0 { (z, row) } else { best })
+    }
+
+    /// Makes one cone feasible; returns what is still missing (zero or a negative number).
+    fn cone(&mut self, index: usize, tolerance: f64) -> f64 {
+        for round in 0..MOST_ROUNDS {
+            let (largest, row) = self.price(index);
+            let value = self.values[index];
+            if value >= -tolerance {
+                if round > 0 {
+                    self.found.push((index, self.scratch.z.clone()));
+                }
+                return 0.0;
+            }
+            self.mu[row as usize] += value / largest;
+        }
+        self.price(index);
+        self.values[index].min(0.0)
+    }
+
+    /// The same for a tied column: its y with every block at its minimum.
+    fn tied(&mut self, column: usize, tolerance: f64) -> f64 {
+        let Some(tied) = &self.blocks.tied[column] else { return 0.0 };
+        let members = &self.blocks.of_column[column];
+        let mut reduced = 0.0;
+        for round in 0..=MOST_ROUNDS {
+            let pairs = tied.rows.iter().zip(&tied.factors);
+            let dual: f64 = pairs.clone().map(|(&row, f)| self.mu[row as usize] * f).sum();
+            let mut largest =
+                pairs.fold((0.0, 0), |best, (&row, &f)| if f > best.0 { (f, row) } else { best });
+            reduced = tied.cost - dual;
+            let mut points = Vec::new();
+            for &index in members {
+                let found = self.price(index);
+                if found.0 > largest.0 {
+                    largest = found;
+                }
+                reduced += self.values[index];
+                points.push((index, self.scratch.z.clone()));
+            }
+            if reduced >= -tolerance {
+                if round > 0 {
+                    self.found.extend(points);
+                }
+                return 0.0;
+            }
+            if round < MOST_ROUNDS {
+                self.mu[largest.1 as usize] += reduced / largest.0;
+            }
+        }
+        reduced.min(0.0) * tied.largest
+    }
+}
