@@ -332,6 +332,43 @@ impl Master {
         }
     }
 
+    /// Keeps the `most` columns that carry most (largest x / s), every y, and of every link the
+    /// heaviest point.
+    pub fn keep(&mut self, most: usize) {
+        let count = self.columns.len();
+        if count <= most {
+            return;
+        }
+        let mut heaviest: Vec<Option<usize>> = vec![None; self.links.len()];
+        for (j, column) in self.columns.iter().enumerate() {
+            if let Kind::Point { link, .. } = column.kind
+                && heaviest[link].is_none_or(|best| self.x[j] > self.x[best])
+            {
+                heaviest[link] = Some(j);
+            }
+        }
+        let mut kept = vec![false; count];
+        heaviest.into_iter().flatten().for_each(|j| kept[j] = true);
+        for (j, column) in self.columns.iter().enumerate() {
+            kept[j] |= column.kind == Kind::Y;
+        }
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by(|&a, &b| (self.x[b] / self.s[b]).total_cmp(&(self.x[a] / self.s[a])));
+        order.into_iter().take(most).for_each(|j| kept[j] = true);
+        let mut position = 0;
+        self.columns.retain(|_| {
+            position += 1;
+            kept[position - 1]
+        });
+        for values in [&mut self.x, &mut self.s] {
+            let mut position = 0;
+            values.retain(|_| {
+                position += 1;
+                kept[position - 1]
+            });
+        }
+    }
+
     /// Projects the weights onto the row sums in the metric of x^2, without artificials, until the
     /// residual no longer shrinks. Returns the residual left.
     pub fn polish(&mut self) -> f64 {

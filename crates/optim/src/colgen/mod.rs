@@ -6,6 +6,7 @@
 //! rays found join the iterate where it stands.
 
 mod block;
+mod continuation;
 mod dense;
 mod dual;
 mod graph;
@@ -14,6 +15,7 @@ mod pricing;
 mod prove;
 pub(crate) mod repair;
 mod tree;
+mod warm;
 
 use crate::bound::{ArcFlow, bound_of_flows};
 use crate::check::check;
@@ -25,10 +27,11 @@ use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
 use block::{Blocks, NO_ROW, Root};
 use dual::{FeasibleDual, make_feasible};
 use master::{Column, Kind, Link, Master};
-use pricing::{Prices, price_all};
+use pricing::price_all;
 use prove::Prover;
 use std::sync::Arc;
 use tree::Tree;
+pub use warm::WarmStart;
 
 /// More outer iterations than this are not worth it: the best so far is returned.
 const MOST_ITERATIONS: usize = 500;
@@ -46,6 +49,9 @@ pub fn solve_from(
     warm: &mut WarmStart,
 ) -> Result<Solution, Error> {
     let stop = settings.start()?;
+    if !warm.fits(problem) {
+        *warm = continuation::approach(problem, settings, stop)?;
+    }
     let mut run = Run::new(problem, settings, stop)?;
     run.start(warm);
     let solution = run.iterate()?;
@@ -62,14 +68,13 @@ pub fn flows(problem: &Problem, mu: &[f64]) -> Result<Vec<Vec<ArcFlow>>, Error> 
     Ok(Prover::new(problem).flows(&blocks, &trees, mu))
 }
 
-/// What a solve leaves for the next: duals, trees, and the rays in use. Opaque.
-#[derive(Debug, Clone, Default)]
-pub struct WarmStart {
-    epsilon: f64,
-    mu: Vec<f64>,
-    pi: Vec<f64>,
-    trees: Vec<Tree>,
-    columns: Vec<(Column, f64, f64)>,
+/// What one iteration found.
+struct Round {
+    feasible: FeasibleDual,
+    /// Points that price out: block, and values by node.
+    found: Vec<(usize, Vec<f64>)>,
+    estimate: f64,
+    gap: f64,
 }
 
 /// One solve in progress.
@@ -89,6 +94,9 @@ struct Run<'a> {
     /// No feasible matrix costs more.
     largest_cost: f64,
     iterations: usize,
+    /// Complementarity that the master is brought down to before it is priced.
+    target: f64,
+    steps: usize,
     generated: usize,
     trace: Vec<TracePoint>,
 }
@@ -135,7 +143,7 @@ impl<'a> Run<'a> {
         }
         let rows = problem.rows() as f64;
         let scale = (mean_cost / rows).max(f64::MIN_POSITIVE);
-        let penalty = 20.0 * scale;
+        let penalty = env("LRGEO_Q", 20.0) * scale;
         let master = Master::new(blocks.right_side.clone(), links, penalty, settings.threads);
         let trees = blocks.blocks.iter().map(|block| block.tree.clone()).collect();
         Ok(Self {
@@ -151,6 +159,8 @@ impl<'a> Run<'a> {
             best_mu: vec![0.0; problem.rows()],
             largest_cost: largest_cost(problem),
             iterations: 0,
+            target: f64::INFINITY,
+            steps: 0,
             generated: 0,
             trace: Vec::new(),
             blocks,
@@ -162,7 +172,15 @@ impl<'a> Run<'a> {
     }
 
     /// First columns: every y, every block's first point, and one flat ray per set of rows.
-    fn start(&mut self, _warm: &WarmStart) {
+    fn start(&mut self, warm: &WarmStart) {
+        if warm.fits(self.problem) {
+            self.start_warm(warm);
+        } else {
+            self.start_cold();
+        }
+    }
+
+    fn start_cold(&mut self) {
         for tied in self.blocks.tied.iter().flatten() {
             let (rows, values) = (Some(tied.rows.clone().into()), tied.factors.clone());
             let column =
@@ -186,6 +204,12 @@ impl<'a> Run<'a> {
         }
         self.add_flat_rays();
         self.master.start(self.scale());
+    }
+
+    /// Drops the columns that matter least once there are too many.
+    fn drop_columns(&mut self) {
+        let most = (env("LRGEO_M", 3.0) * self.problem.rows() as f64) as usize + self.master.links.len() * 4;
+        self.master.keep(most);
     }
 
     /// For every set of connected rows the constant ray of its cheapest column: with it alone the
@@ -247,41 +271,15 @@ impl<'a> Run<'a> {
 
     /// The outer loop: a few interior steps, price, bound, add and drop columns.
     fn iterate(&mut self) -> Result<Solution, Error> {
-        let mut target = f64::INFINITY;
         let mut wanted = 0.9 * self.settings.gap;
         loop {
-            self.iterations += 1;
-            self.advance_master(target);
-            let prices = self.price();
-            if prices.bound > self.lower_bound {
-                self.lower_bound = prices.bound;
-                self.best_mu.clone_from(&self.master.mu);
-            }
-            let tolerance = 1e-13 * self.scale();
-            let feasible = make_feasible(
-                &self.blocks,
-                &mut self.trees,
-                &self.master.mu,
-                &prices,
-                tolerance,
-            );
-            if feasible.bound > self.lower_bound {
-                self.lower_bound = feasible.bound;
-                self.best_mu.clone_from(&feasible.mu);
-            }
-            self.refuse_infeasible()?;
-            let artificial = self.master.artificial_mass();
-            let estimate =
-                self.master.objective() + self.blocks.fixed_cost + self.master.penalty * artificial;
-            let gap = relative_gap(self.mean_cost, estimate, self.lower_bound);
-            self.report(estimate, gap);
+            let round = self.round()?;
             let stopped = self.stop.requested() || self.iterations >= MOST_ITERATIONS;
-            if gap <= wanted && self.master.penalty * artificial > 1e-3 * gap * estimate {
+            let shortfall = self.master.penalty * self.master.artificial_mass();
+            if round.gap <= wanted && shortfall > 10.0 * (round.estimate - self.lower_bound) {
                 self.master.raise_penalty();
-            }
-            if gap <= wanted || stopped {
-                let solution = self.finish();
-                match solution {
+            } else if round.gap <= wanted || stopped {
+                match self.finish() {
                     Ok(solution) if solution.gap <= self.settings.gap || stopped => {
                         return Ok(solution);
                     }
@@ -289,9 +287,28 @@ impl<'a> Run<'a> {
                     _ => wanted *= 0.3,
                 }
             }
-            self.add_columns(prices, feasible, estimate);
-            target = 0.1 * (estimate - self.lower_bound);
+            self.add_columns(round);
         }
+    }
+
+    /// One iteration: the master advances, its duals are priced and repaired, bounds are taken.
+    fn round(&mut self) -> Result<Round, Error> {
+        self.iterations += 1;
+        self.advance_master();
+        let (feasible, found) = self.separate();
+        self.refuse_infeasible()?;
+        let estimate = self.estimate();
+        let gap = relative_gap(self.mean_cost, estimate, self.lower_bound);
+        self.report(estimate, gap);
+        self.target = env("LRGEO_A", 0.1) * (estimate - self.lower_bound);
+        Ok(Round { feasible, found, estimate, gap })
+    }
+
+    /// Cost of the current weights, artificials included: an upper bound once the row sums hold.
+    fn estimate(&self) -> f64 {
+        self.master.objective()
+            + self.blocks.fixed_cost
+            + self.master.penalty * self.master.artificial_mass()
     }
 
     /// No matrix costs more than every row at its dearest: a bound above that proves infeasibility.
@@ -420,8 +437,8 @@ impl<'a> Run<'a> {
         #[cfg(debug_assertions)]
         if std::env::var_os("LRGEO_TRACE").is_some() {
             eprintln!(
-                "it {:3} ub {:.8} lb {:.8} gap {:.2e} rmpgap {:.2e} art {:.1e} perr {:.1e} cols {} t {:.3}",
-                self.iterations,
+                "it {:3} steps {} piv {:?} ub {:.8} lb {:.8} gap {:.2e} rmpgap {:.2e} art {:.1e} perr {:.1e} cols {} t {:.3}",
+                self.iterations, self.steps, (&tree::PRICES, &tree::PIVOTS, &tree::MEMBERS),
                 estimate,
                 self.lower_bound,
                 gap,
@@ -449,12 +466,13 @@ impl<'a> Run<'a> {
     }
 
     /// Interior steps until the master's own gap is below `target`.
-    fn advance_master(&mut self, target: f64) -> usize {
+    fn advance_master(&mut self) -> usize {
         let mut steps = 0;
         loop {
             let objective = self.master.objective();
-            let target = target.min(0.3 * objective);
-            self.master.step(0.5 * target);
+            let target = self.target.min(0.3 * objective);
+            self.master.step(env("LRGEO_S", 0.5) * target);
+            self.steps += 1;
             steps += 1;
             if (self.master.complementarity() <= target && self.master.primal_error() < 1e-3)
                 || steps >= 30
@@ -464,25 +482,60 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn price(&mut self) -> Prices {
+    /// Prices at the master's duals and between them and the best feasible ones (in-out): the second
+    /// is where bounds improve and deep cuts are. Returns the best feasible duals of this round.
+    fn separate(&mut self) -> (FeasibleDual, Vec<(usize, Vec<f64>)>) {
+        let rounds = env("LRGEO_R", 2.0) as usize;
+        let mut found = Vec::new();
+        let mut best: Option<FeasibleDual> = None;
+        for round in 0..rounds.max(1) {
+            let mu: Vec<f64> = if round == 0 {
+                self.master.mu.clone()
+            } else {
+                let weight = env("LRGEO_W", 0.5);
+                (self.best_mu.iter().zip(&self.master.mu))
+                    .map(|(best, own)| weight * best + (1.0 - weight) * own)
+                    .collect()
+            };
+            let mut feasible = self.separate_at(&mu, &mut found);
+            found.append(&mut feasible.found);
+            if best.as_ref().is_none_or(|best| feasible.bound > best.bound) {
+                best = Some(feasible);
+            }
+        }
+        (best.expect("at least one round"), found)
+    }
+
+    fn separate_at(&mut self, mu: &[f64], found: &mut Vec<(usize, Vec<f64>)>) -> FeasibleDual {
         let threshold: Vec<f64> = (self.link_of_block.iter())
             .map(|link| link.map_or(0.0, |link| self.master.pi[link]))
             .collect();
         let parallel = self.settings.threads != 1;
-        price_all(&self.blocks, &mut self.trees, &self.master.mu, &threshold, parallel)
+        let mut prices = price_all(&self.blocks, &mut self.trees, mu, &threshold, parallel);
+        for (index, price) in prices.blocks.iter_mut().enumerate() {
+            found.extend(price.point.take().map(|point| (index, point)));
+        }
+        if prices.bound > self.lower_bound {
+            self.lower_bound = prices.bound;
+            self.best_mu.clear();
+            self.best_mu.extend_from_slice(mu);
+        }
+        let tolerance = 1e-13 * self.scale();
+        let feasible = make_feasible(&self.blocks, &mut self.trees, mu, &prices, tolerance);
+        if feasible.bound > self.lower_bound {
+            self.lower_bound = feasible.bound;
+            self.best_mu.clone_from(&feasible.mu);
+        }
+        feasible
     }
 
     /// Adds the points found and moves the duals to where every column has slack, so that the
     /// interior iterate can go on from where it stands.
-    fn add_columns(&mut self, prices: Prices, feasible: FeasibleDual, estimate: f64) {
+    fn add_columns(&mut self, round: Round) {
+        let Round { feasible, found, estimate, .. } = round;
+        self.drop_columns();
         let first_new = self.master.columns.len();
-        for (index, price) in prices.blocks.into_iter().enumerate() {
-            if let Some(point) = price.point {
-                let column = self.column(index, &point);
-                self.master.push(column, 0.0, 0.0);
-            }
-        }
-        for (index, point) in &feasible.found {
+        for (index, point) in &found {
             let column = self.column(*index, point);
             self.master.push(column, 0.0, 0.0);
         }
@@ -510,7 +563,6 @@ impl<'a> Run<'a> {
         self.master.restart(mu, centre, first_new);
     }
 
-    fn leave(&self, _warm: &mut WarmStart) {}
 }
 
 /// The cost of every row at its dearest column.
@@ -522,4 +574,8 @@ fn largest_cost(problem: &Problem) -> f64 {
             costs.iter().fold(0.0, |largest: f64, c| largest.max(*c))
         })
         .sum()
+}
+
+fn env(name: &str, default: f64) -> f64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }
