@@ -16,9 +16,8 @@ const SEED: u64 = 20_250_714;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let option = |name: &str| {
-        words.iter().position(|w| w == name).and_then(|at| words.get(at + 1)).cloned()
-    };
+    let option =
+        |name: &str| words.iter().position(|w| w == name).and_then(|at| words.get(at + 1)).cloned();
     let number = |at: usize| words.get(at).and_then(|w| w.parse::<f64>().ok()).unwrap_or(0.0);
     let data = option("--data").unwrap_or_else(|| "../shared/data".into());
     let (name, problem) = match words.first().map(String::as_str) {
@@ -36,7 +35,10 @@ fn main() {
         }
         Some("grid") => {
             let (side, epsilon) = (number(1) as usize, number(2));
-            (format!("OMG even grid {side}x{side}, all pairs, eps {epsilon}"), even_grid(side, epsilon))
+            (
+                format!("OMG even grid {side}x{side}, all pairs, eps {epsilon}"),
+                even_grid(side, epsilon),
+            )
         }
         _ => {
             eprintln!("usage: engine omg K EPS | clr USERS PLACES EPS | grid SIDE EPS");

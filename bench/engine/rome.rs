@@ -119,8 +119,7 @@ impl City {
     /// OMG over all places.
     pub fn omg(&self, epsilon: f64, gamma: f64) -> Problem {
         let n = self.places.len();
-        let cost: Vec<f64> =
-            (0..n * n).map(|e| self.cost(e / n, e % n) / n as f64).collect();
+        let cost: Vec<f64> = (0..n * n).map(|e| self.cost(e / n, e % n) / n as f64).collect();
         let mut arcs = Vec::new();
         self.arcs(&(0..n).collect::<Vec<_>>(), 0, gamma, &mut arcs);
         let cost = DenseCost::new(n, n, cost).expect("a full matrix");

@@ -178,7 +178,7 @@ fn compare(shape: Shape, seeds: std::ops::Range<u64>) {
                 );
                 let report = check::check(&problem, &solution.z, &solution.y);
                 assert!(report.is_strict(), "seed {seed}: {report:?}");
-                assert!(report.worst_row_sum_error < 1e-12, "seed {seed}: {report:?}");
+                assert!(report.worst_row_sum_error < 1e-11, "seed {seed}: {report:?}");
                 solved += 1;
             }
             Err(Error::Infeasible { .. }) => {

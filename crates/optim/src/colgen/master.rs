@@ -79,6 +79,8 @@ pub(crate) struct Master {
     pub pi: Vec<f64>,
     /// Artificial columns: rows left short (`+`) or overfull (`-`), each at this cost.
     pub penalty: f64,
+    /// Artificials box the duals of the row sums: within `penalty` of this centre.
+    pub box_centre: Vec<f64>,
     pub short: Artificial,
     pub over: Artificial,
     factor: Factor,
@@ -143,6 +145,7 @@ impl Master {
             mu: vec![0.0; rows],
             pi,
             penalty,
+            box_centre: vec![0.0; rows],
             short: artificial.clone(),
             over: artificial,
             factor: Factor::new(rows),
@@ -233,8 +236,10 @@ impl Master {
     fn residuals(&self) -> Residuals {
         let (primal, link) = self.primal_residuals(true);
         let dual = self.reduced_costs().iter().zip(&self.s).map(|(r, s)| r - s).collect();
-        let short = (0..self.mu.len()).map(|i| self.penalty - self.mu[i] - self.short.s[i]);
-        let over = (0..self.mu.len()).map(|i| self.penalty + self.mu[i] - self.over.s[i]);
+        let short = (0..self.mu.len())
+            .map(|i| self.box_centre[i] + self.penalty - self.mu[i] - self.short.s[i]);
+        let over = (0..self.mu.len())
+            .map(|i| self.penalty - self.box_centre[i] + self.mu[i] - self.over.s[i]);
         Residuals { primal, link, dual, short: short.collect(), over: over.collect() }
     }
 
@@ -306,13 +311,18 @@ impl Master {
         (primal, dual)
     }
 
-    /// Makes artificials dearer by a factor.
-    pub fn raise_penalty(&mut self) {
-        let more = 9.0 * self.penalty;
-        self.penalty += more;
-        for s in self.short.s.iter_mut().chain(&mut self.over.s) {
-            *s += more;
-        }
+    /// What the artificial weights cost.
+    pub fn artificial_cost(&self) -> f64 {
+        let rows = self.short.x.iter().zip(&self.over.x).zip(&self.box_centre);
+        rows.map(|((short, over), centre)| {
+            short * (self.penalty + centre) + over * (self.penalty - centre)
+        })
+        .sum()
+    }
+
+    /// How far the row sums are from being met without artificials.
+    pub fn imbalance(&self) -> f64 {
+        self.short.x.iter().zip(&self.over.x).map(|(short, over)| (short - over).abs()).sum()
     }
 
     /// Goes on from new duals of the row sums (those of the links are in place): every slack is the
@@ -326,9 +336,14 @@ impl Master {
                 self.x[j] = 0.3 * centre / self.s[j];
             }
         }
+        self.box_centre.clone_from(&self.mu);
         for i in 0..self.mu.len() {
-            self.short.s[i] = (self.penalty - self.mu[i]).max(0.01 * self.penalty);
-            self.over.s[i] = (self.penalty + self.mu[i]).max(0.01 * self.penalty);
+            // What both sides have in common cancels; only the difference is needed.
+            let common = self.short.x[i].min(self.over.x[i]) - centre / self.penalty;
+            self.short.x[i] -= common;
+            self.over.x[i] -= common;
+            self.short.s[i] = self.penalty;
+            self.over.s[i] = self.penalty;
         }
     }
 

@@ -6,7 +6,6 @@
 //! rays found join the iterate where it stands.
 
 mod block;
-mod continuation;
 mod dense;
 mod dual;
 mod graph;
@@ -33,6 +32,19 @@ use std::sync::Arc;
 use tree::Tree;
 pub use warm::WarmStart;
 
+/// The master is priced once its own gap is down to this share of the whole gap.
+const MASTER_SHARE: f64 = 0.2;
+
+/// Interior steps aim at no less than this share of the complementarity wanted: central duals price
+/// better than extreme ones.
+const CENTRALITY: f64 = 0.8;
+
+/// Radius of the box around the duals, in units of the mean cost of a row, at a gap of 1.
+const BOX_RADIUS: f64 = 0.5;
+
+/// Columns kept in the master, per row.
+const COLUMNS_PER_ROW: usize = 4;
+
 /// More outer iterations than this are not worth it: the best so far is returned.
 const MOST_ITERATIONS: usize = 500;
 
@@ -49,9 +61,6 @@ pub fn solve_from(
     warm: &mut WarmStart,
 ) -> Result<Solution, Error> {
     let stop = settings.start()?;
-    if !warm.fits(problem) {
-        *warm = continuation::approach(problem, settings, stop)?;
-    }
     let mut run = Run::new(problem, settings, stop)?;
     run.start(warm);
     let solution = run.iterate()?;
@@ -96,6 +105,8 @@ struct Run<'a> {
     iterations: usize,
     /// Complementarity that the master is brought down to before it is priced.
     target: f64,
+    /// How much wider than usual the box around the duals is.
+    leaning: f64,
     steps: usize,
     generated: usize,
     trace: Vec<TracePoint>,
@@ -143,7 +154,7 @@ impl<'a> Run<'a> {
         }
         let rows = problem.rows() as f64;
         let scale = (mean_cost / rows).max(f64::MIN_POSITIVE);
-        let penalty = env("LRGEO_Q", 20.0) * scale;
+        let penalty = BOX_RADIUS * scale;
         let master = Master::new(blocks.right_side.clone(), links, penalty, settings.threads);
         let trees = blocks.blocks.iter().map(|block| block.tree.clone()).collect();
         Ok(Self {
@@ -160,6 +171,7 @@ impl<'a> Run<'a> {
             largest_cost: largest_cost(problem),
             iterations: 0,
             target: f64::INFINITY,
+            leaning: 1.0,
             steps: 0,
             generated: 0,
             trace: Vec::new(),
@@ -206,9 +218,22 @@ impl<'a> Run<'a> {
         self.master.start(self.scale());
     }
 
+    /// The radius of the box around the duals: it shrinks with the gap, and grows where the master
+    /// leans on it.
+    fn set_box(&mut self, feasible: &FeasibleDual, estimate: f64) {
+        let open = (estimate - feasible.bound).max(0.0);
+        let gap = relative_gap(self.mean_cost, estimate, feasible.bound).clamp(1e-12, 1.0);
+        if self.master.imbalance() * self.scale() > 0.3 * open {
+            self.leaning *= 2.0;
+        } else {
+            self.leaning = (0.7 * self.leaning).max(1.0);
+        }
+        self.master.penalty = BOX_RADIUS * self.scale() * gap.sqrt() * self.leaning;
+    }
+
     /// Drops the columns that matter least once there are too many.
     fn drop_columns(&mut self) {
-        let most = (env("LRGEO_M", 3.0) * self.problem.rows() as f64) as usize + self.master.links.len() * 4;
+        let most = COLUMNS_PER_ROW * self.problem.rows() + 4 * self.master.links.len();
         self.master.keep(most);
     }
 
@@ -275,12 +300,9 @@ impl<'a> Run<'a> {
         loop {
             let round = self.round()?;
             let stopped = self.stop.requested() || self.iterations >= MOST_ITERATIONS;
-            let shortfall = self.master.penalty * self.master.artificial_mass();
-            if round.gap <= wanted && shortfall > 10.0 * (round.estimate - self.lower_bound) {
-                self.master.raise_penalty();
-            } else if round.gap <= wanted || stopped {
+            if round.gap <= wanted || stopped {
                 match self.finish() {
-                    Ok(solution) if solution.gap <= self.settings.gap || stopped => {
+                    Ok(solution) if stopped || self.accepts(&solution, wanted) => {
                         return Ok(solution);
                     }
                     Err(error) if stopped => return Err(error),
@@ -289,6 +311,13 @@ impl<'a> Run<'a> {
             }
             self.add_columns(round);
         }
+    }
+
+    /// Whether gap and row sums are good enough, the latter unless several attempts were no better.
+    fn accepts(&self, solution: &Solution, wanted: f64) -> bool {
+        let tired = wanted < 0.01 * self.settings.gap;
+        solution.gap <= self.settings.gap
+            && (solution.certificate.worst_row_sum_error <= 1e-12 || tired)
     }
 
     /// One iteration: the master advances, its duals are priced and repaired, bounds are taken.
@@ -300,15 +329,17 @@ impl<'a> Run<'a> {
         let estimate = self.estimate();
         let gap = relative_gap(self.mean_cost, estimate, self.lower_bound);
         self.report(estimate, gap);
-        self.target = env("LRGEO_A", 0.1) * (estimate - self.lower_bound);
+        self.target = MASTER_SHARE * (estimate - self.lower_bound);
         Ok(Round { feasible, found, estimate, gap })
     }
 
-    /// Cost of the current weights, artificials included: an upper bound once the row sums hold.
+    /// Cost of the current weights, artificials included, with what the row sums lack charged in
+    /// full: an upper bound once they hold.
     fn estimate(&self) -> f64 {
         self.master.objective()
             + self.blocks.fixed_cost
-            + self.master.penalty * self.master.artificial_mass()
+            + self.master.artificial_cost()
+            + 2.0 * self.scale() * self.master.imbalance()
     }
 
     /// No matrix costs more than every row at its dearest: a bound above that proves infeasibility.
@@ -437,8 +468,9 @@ impl<'a> Run<'a> {
         #[cfg(debug_assertions)]
         if std::env::var_os("LRGEO_TRACE").is_some() {
             eprintln!(
-                "it {:3} steps {} piv {:?} ub {:.8} lb {:.8} gap {:.2e} rmpgap {:.2e} art {:.1e} perr {:.1e} cols {} t {:.3}",
-                self.iterations, self.steps, (&tree::PRICES, &tree::PIVOTS, &tree::MEMBERS),
+                "it {:3} steps {} ub {:.8} lb {:.8} gap {:.2e} rmpgap {:.2e} art {:.1e} perr {:.1e} cols {} t {:.3}",
+                self.iterations,
+                self.steps,
                 estimate,
                 self.lower_bound,
                 gap,
@@ -471,7 +503,7 @@ impl<'a> Run<'a> {
         loop {
             let objective = self.master.objective();
             let target = self.target.min(0.3 * objective);
-            self.master.step(env("LRGEO_S", 0.5) * target);
+            self.master.step(CENTRALITY * target);
             self.steps += 1;
             steps += 1;
             if (self.master.complementarity() <= target && self.master.primal_error() < 1e-3)
@@ -482,57 +514,38 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Prices at the master's duals and between them and the best feasible ones (in-out): the second
-    /// is where bounds improve and deep cuts are. Returns the best feasible duals of this round.
+    /// Prices at the master's duals, takes the bounds, and makes the duals feasible. Returns them and
+    /// the points found.
     fn separate(&mut self) -> (FeasibleDual, Vec<(usize, Vec<f64>)>) {
-        let rounds = env("LRGEO_R", 2.0) as usize;
+        let mu = self.master.mu.clone();
         let mut found = Vec::new();
-        let mut best: Option<FeasibleDual> = None;
-        for round in 0..rounds.max(1) {
-            let mu: Vec<f64> = if round == 0 {
-                self.master.mu.clone()
-            } else {
-                let weight = env("LRGEO_W", 0.5);
-                (self.best_mu.iter().zip(&self.master.mu))
-                    .map(|(best, own)| weight * best + (1.0 - weight) * own)
-                    .collect()
-            };
-            let mut feasible = self.separate_at(&mu, &mut found);
-            found.append(&mut feasible.found);
-            if best.as_ref().is_none_or(|best| feasible.bound > best.bound) {
-                best = Some(feasible);
-            }
-        }
-        (best.expect("at least one round"), found)
-    }
-
-    fn separate_at(&mut self, mu: &[f64], found: &mut Vec<(usize, Vec<f64>)>) -> FeasibleDual {
         let threshold: Vec<f64> = (self.link_of_block.iter())
             .map(|link| link.map_or(0.0, |link| self.master.pi[link]))
             .collect();
         let parallel = self.settings.threads != 1;
-        let mut prices = price_all(&self.blocks, &mut self.trees, mu, &threshold, parallel);
+        let mut prices = price_all(&self.blocks, &mut self.trees, &mu, &threshold, parallel);
         for (index, price) in prices.blocks.iter_mut().enumerate() {
             found.extend(price.point.take().map(|point| (index, point)));
         }
         if prices.bound > self.lower_bound {
             self.lower_bound = prices.bound;
-            self.best_mu.clear();
-            self.best_mu.extend_from_slice(mu);
+            self.best_mu.clone_from(&mu);
         }
         let tolerance = 1e-13 * self.scale();
-        let feasible = make_feasible(&self.blocks, &mut self.trees, mu, &prices, tolerance);
+        let mut feasible = make_feasible(&self.blocks, &mut self.trees, &mu, &prices, tolerance);
         if feasible.bound > self.lower_bound {
             self.lower_bound = feasible.bound;
             self.best_mu.clone_from(&feasible.mu);
         }
-        feasible
+        found.append(&mut feasible.found);
+        (feasible, found)
     }
 
     /// Adds the points found and moves the duals to where every column has slack, so that the
     /// interior iterate can go on from where it stands.
     fn add_columns(&mut self, round: Round) {
         let Round { feasible, found, estimate, .. } = round;
+        self.set_box(&feasible, estimate);
         self.drop_columns();
         let first_new = self.master.columns.len();
         for (index, point) in &found {
@@ -562,7 +575,6 @@ impl<'a> Run<'a> {
         }
         self.master.restart(mu, centre, first_new);
     }
-
 }
 
 /// The cost of every row at its dearest column.
@@ -574,8 +586,4 @@ fn largest_cost(problem: &Problem) -> f64 {
             costs.iter().fold(0.0, |largest: f64, c| largest.max(*c))
         })
         .sum()
-}
-
-fn env(name: &str, default: f64) -> f64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }

@@ -166,7 +166,6 @@ impl Tree {
         let nodes = graph.nodes();
         scratch.stamp.resize(scratch.stamp.len().max(nodes), 0);
         let limit = 200 * nodes + 1000;
-        PRICES.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let mut pivots = 0;
         let mut highest = f64::INFINITY;
         loop {
@@ -278,8 +277,6 @@ impl Tree {
                 }
             }
         }
-        PIVOTS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        MEMBERS.fetch_add(scratch.members.len(), std::sync::atomic::Ordering::Relaxed);
         if inside == NONE {
             return; // only possible when the rim has no constraint this way: nothing to gain
         }
@@ -387,7 +384,3 @@ impl PartialEq for Highest {
 }
 
 impl Eq for Highest {}
-
-pub static PIVOTS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
-pub static MEMBERS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
-pub static PRICES: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);

@@ -16,7 +16,6 @@ pub struct WarmStart {
     pi: Vec<f64>,
     trees: Vec<Tree>,
     columns: Vec<(Column, f64)>,
-    penalty: f64,
 }
 
 /// What must agree for a warm start to fit.
@@ -87,7 +86,6 @@ impl Run<'_> {
         if ratio != 1.0 {
             self.trees.iter_mut().for_each(|tree| tree.scale_logs(ratio));
         }
-        self.master.penalty = self.master.penalty.max(warm.penalty);
         let mut y_columns = self.blocks.tied.iter().flatten();
         for (column, x) in &warm.columns {
             let mut column = column.clone();
@@ -143,7 +141,6 @@ impl Run<'_> {
             pi: master.pi.clone(),
             trees: self.trees.clone(),
             columns: kept.collect(),
-            penalty: master.penalty,
         };
     }
 }
