@@ -159,9 +159,9 @@ impl Master {
     /// The weighted rays as columns of a matrix with exact row sums, for lengths scaled by `power`.
     ///
     /// A ray to the power p lies in the cone of the scaled lengths. The weights are then moved to
-    /// row sums of 1 in the metric `A X^2 A'`, which moves large weights more; each keeps at least a
-    /// tenth of itself (one common step length would stall).
-    pub(crate) fn projected(&self, columns: &Columns, power: f64) -> Rays {
+    /// row sums of 1 in the metric `A X A'`, which moves large weights more and is better conditioned
+    /// than `A X^2 A'`; each keeps at least a tenth of itself (one common step length would stall).
+    pub(crate) fn projected(&self, columns: &Columns, power: f64, tolerance: f64) -> Rays {
         let windows = &columns.windows;
         let mut rays = self.rays.clone();
         rays.columns
@@ -171,12 +171,12 @@ impl Master {
         for _ in 0..PROJECTIONS {
             let sums = rays.product(windows, |k| rays.columns[k].x.clone());
             let missing: Vec<f64> = sums.iter().map(|s| 1.0 - s).collect();
-            if missing.iter().all(|m| m.abs() < 1e-8) {
+
+            if missing.iter().all(|m| m.abs() < tolerance) {
                 break;
             }
-            let squares: Vec<Vec<f64>> =
-                rays.columns.iter().map(|c| c.x.iter().map(|x| x * x).collect()).collect();
-            let normal = Normal::new(&rays, windows, &self.parts, squares);
+            let weights = rays.columns.iter().map(|c| c.x.clone()).collect();
+            let normal = Normal::new(&rays, windows, &self.parts, weights);
             let y = normal.solve(&missing, 1e-4, ITERATIONS);
             drop(normal);
             let moves: Vec<Vec<f64>> = (0..self.mu.len())
@@ -185,7 +185,7 @@ impl Master {
                 .collect();
             for (c, moves) in rays.columns.iter_mut().zip(moves) {
                 for (x, d) in c.x.iter_mut().zip(moves) {
-                    *x = (*x + *x * *x * d).max(0.1 * *x);
+                    *x = (*x + *x * d).max(0.1 * *x);
                 }
             }
         }

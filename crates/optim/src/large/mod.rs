@@ -169,8 +169,8 @@ impl<'a> Run<'a> {
         let columns = columns.with_shortest_path_rays(1.0);
         let weights = closed_form::weights(&columns);
         let mut generation = ColumnGeneration::new(&self.view, columns, &weights, &self.bound.mu);
-        let wanted = 0.85 * self.settings.gap;
-        let mut promised = wanted.max(0.4 * self.gap().min(1.0));
+        let wanted = 0.75 * self.settings.gap;
+        let mut promised = wanted.max(0.3 * self.gap().min(1.0));
         for _ in 0..ITERATIONS {
             if self.stop.requested() {
                 break;
@@ -183,7 +183,7 @@ impl<'a> Run<'a> {
                     break;
                 }
                 promised =
-                    if promised > wanted { wanted.max(0.4 * promised) } else { 0.7 * promised };
+                    if promised > wanted { wanted.max(0.3 * promised) } else { 0.7 * promised };
             }
             self.report();
         }
@@ -205,7 +205,7 @@ impl<'a> Run<'a> {
 
     /// How much of epsilon is kept back for normalising rows.
     fn shrink(&self) -> f64 {
-        (0.02 * self.settings.gap).clamp(1e-6, 1e-4)
+        (0.05 * self.settings.gap).clamp(1e-6, 1e-4)
     }
 
     /// Below this an entry becomes tail: small enough to cost a hundredth of the gap.
