@@ -16,10 +16,20 @@ const CENTRING: f64 = 0.3;
 /// The first barrier, as a part of the gap per column.
 const FIRST_BARRIER: f64 = 0.3;
 
+/// A centre may be this much worse than the one before.
+const ASTRAY: f64 = 0.02;
+/// Below this reach any centre is taken.
+const LEAST_REACH: f64 = 1e-4;
+
 /// Column generation in progress.
 pub(crate) struct ColumnGeneration {
     columns: Columns,
     master: Master,
+    /// The stabilisation centre and its estimated bound.
+    centre: Vec<f64>,
+    centre_bound: f64,
+    /// How far from the centre towards the master's duals to price: 1 unless that went astray.
+    reach: f64,
 }
 
 /// What an iteration promises; nothing of it is proven yet.
@@ -45,22 +55,41 @@ impl ColumnGeneration {
         let gap = (cost - mu.iter().sum::<f64>()).max(1e-4 * cost);
         let barrier = gap / view.rows() as f64;
         let mut master = Master::new(view, &columns, x, mu.to_vec(), FIRST_BARRIER * barrier);
+        if x.contains(&0.0) {
+            // The closed form is not feasible: give the master columns that are.
+            master.add_feasible_columns(&columns);
+        }
         // The rays that bind at mu have a reduced cost near zero, not below it.
         let reduced = columns.price(view, mu, dual::PRECISION);
         let binding: Vec<f64> = reduced.iter().map(|r| r - 0.1 * barrier).collect();
         master.add_rays(&columns, &binding, 0.0);
-        Self { columns, master }
+        let centre_bound = mu.iter().sum();
+        Self { columns, master, centre: mu.to_vec(), centre_bound, reach: 1.0 }
     }
 
     /// One iteration.
     pub(crate) fn iterate(&mut self, view: &View<'_>) -> Estimate {
-        let Self { columns, master } = self;
+        let Self { columns, master, centre, centre_bound, reach } = self;
         master.step(columns, CENTRING);
-        let reduced = columns.price(view, &master.mu, dual::PRECISION);
-        let lowered = dual::cover(columns, &reduced);
-        let centre: Vec<f64> = master.mu.iter().zip(&lowered).map(|(m, p)| m - p).collect();
-        let bound = centre.iter().sum();
-        master.recentre(columns, centre);
+        // The central path lies below the optimum by the sum of all complementarities: no centre is
+        // rejected for that.
+        let path = 2.0 * master.barrier() * master.rays.len() as f64;
+        let acceptable = *centre_bound - path.max(ASTRAY * centre_bound.abs());
+        let (reduced, bound) = loop {
+            let between = |(c, m): (&f64, &f64)| c + *reach * (m - c);
+            let trial: Vec<f64> = centre.iter().zip(&master.mu).map(between).collect();
+            let reduced = columns.price(view, &trial, dual::PRECISION);
+            let lowered = dual::cover(columns, &reduced);
+            let bound = trial.iter().sum::<f64>() - lowered.iter().sum::<f64>();
+            if bound >= acceptable || *reach < LEAST_REACH {
+                *centre = trial.iter().zip(&lowered).map(|(m, p)| m - p).collect();
+                *centre_bound = bound;
+                break (reduced, bound);
+            }
+            *reach *= 0.3;
+        };
+        *reach = (2.0 * *reach).min(1.0);
+        master.recentre(columns, centre.clone());
         master.add_rays(columns, &reduced, 1e-3 * master.barrier());
         master.drop_rays();
         Estimate { cost: master.rays.cost(), bound }

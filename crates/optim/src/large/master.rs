@@ -10,10 +10,10 @@ use super::rays::Rays;
 use super::view::View;
 
 /// Rows owned by one part of the preconditioner, and the log-distance of its margin.
-const PART_ROWS: usize = 320;
-const PART_MARGIN: f64 = 4.0;
+const PART_ROWS: usize = 400;
+const PART_MARGIN: f64 = 4.5;
 /// Relative residual of the normal equations, and the iterations allowed for it.
-const RESIDUAL: f64 = 1e-3;
+const RESIDUAL: f64 = 1e-2;
 const ITERATIONS: usize = 60;
 /// Rounds of projection to exact row sums.
 const PROJECTIONS: usize = 5;
@@ -47,6 +47,32 @@ impl Master {
         let x: Vec<f64> = x.iter().map(|x| x.max(1e-3 * largest)).collect();
         let rays = Rays::new(columns, &x, |k, cost| (cost - taken[k]).max(barrier / x[k]));
         Self { parts, rays, mu }
+    }
+
+    /// Adds the columns of the exponential mechanism at half of epsilon, `exp(-eps D / 2) / S_i`,
+    /// which sum to 1 in every row, and halves all other weights.
+    pub(crate) fn add_feasible_columns(&mut self, columns: &Columns) {
+        let barrier = self.barrier();
+        let windows = &columns.windows;
+        let mut sums = vec![0.0; self.mu.len()];
+        for k in 0..sums.len() {
+            let window = windows.of(k);
+            for (&i, d) in window.rows.iter().zip(window.distance) {
+                sums[i as usize] += (-0.5 * d).exp();
+            }
+        }
+        for (k, list) in self.rays.columns.iter_mut().enumerate() {
+            let window = windows.of(k);
+            // Scaled to 1 at the anchor, so its weight is the anchor's entry.
+            let value = |(&i, d): (&u32, &f64)| (-0.5 * d).exp() * sums[k] / sums[i as usize];
+            let ray: Vec<f32> =
+                window.rows.iter().zip(window.distance).map(|e| value(e) as f32).collect();
+            let costs = &columns.cost[windows.range(k)];
+            let cost = ray.iter().zip(costs).map(|(&z, c)| f64::from(z) * c).sum();
+            list.x.iter_mut().for_each(|x| *x *= 0.5);
+            let x = 0.5 / sums[k];
+            list.push(&ray, cost, x, barrier / x);
+        }
     }
 
     /// Mean complementarity.

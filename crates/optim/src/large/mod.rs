@@ -67,6 +67,15 @@ pub fn lower_bound(problem: &Problem) -> Result<Bound, Error> {
 /// large. The solution's matrix is a [`SparseRows`], verified; at every stop (gap, time limit,
 /// cancel) matrix and bound are valid.
 pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+    solve_sparse(problem, settings).map(|(solution, _)| solution)
+}
+
+/// As [`solve`], with the solution's matrix once more by its own type, for callers that want the
+/// explicit entries and tails rather than whole rows.
+pub fn solve_sparse(
+    problem: &Problem,
+    settings: &Settings,
+) -> Result<(Solution, Arc<SparseRows>), Error> {
     let stop = settings.start()?;
     if settings.threads == 0 {
         return Run::new(problem, settings, stop)?.solve();
@@ -132,7 +141,7 @@ impl<'a> Run<'a> {
     }
 
     /// The closed form first; more only where its gap does not suffice.
-    fn solve(mut self) -> Result<Solution, Error> {
+    fn solve(mut self) -> Result<(Solution, Arc<SparseRows>), Error> {
         let columns = self.closed_form();
         if self.gap() > self.settings.gap && !self.stop.requested() {
             self.generate_columns(columns);
@@ -253,11 +262,12 @@ impl<'a> Run<'a> {
         });
     }
 
-    fn finish(self) -> Result<Solution, Error> {
+    fn finish(self) -> Result<(Solution, Arc<SparseRows>), Error> {
         let gap = self.gap();
         let seconds = self.stop.seconds();
         let Some((matrix, report)) = self.best else { return Err(Error::StoppedEarly) };
-        Ok(Solution {
+        let matrix = Arc::new(matrix);
+        let solution = Solution {
             status: Status::of_gap(gap, self.settings.gap),
             objective: report.cost,
             lower_bound: self.bound.value.min(report.cost),
@@ -265,7 +275,7 @@ impl<'a> Run<'a> {
             iterations: self.trace.len(),
             columns: self.rays,
             seconds,
-            z: Matrix::Rows(Arc::new(matrix)),
+            z: Matrix::Rows(matrix.clone()),
             y: vec![0.0; self.problem.columns()],
             certificate: Certificate {
                 worst_log_excess: report.worst_log_excess,
@@ -273,6 +283,7 @@ impl<'a> Run<'a> {
                 mu: self.bound.mu,
             },
             trace: self.trace,
-        })
+        };
+        Ok((solution, matrix))
     }
 }

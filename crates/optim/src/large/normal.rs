@@ -16,7 +16,7 @@ use super::rays::Rays;
 use super::window::Windows;
 
 /// Log-radius to which rays enter the preconditioner.
-const CUT: f64 = 7.0;
+const CUT: f64 = 6.0;
 /// Relative addition to the diagonal of each part's matrix.
 const REGULARISATION: f64 = 1e-10;
 

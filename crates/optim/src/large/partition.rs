@@ -5,11 +5,9 @@ use rayon::prelude::*;
 use super::graph::ArcGraph;
 use super::window::Dijkstra;
 
-/// A part of the map: the rows it owns, and those with a margin around them.
+/// A part of the map: rows that lie together, with a margin around them shared with other parts.
 pub(crate) struct Part {
-    /// Rows of the part and its margin; the first `core` of them are owned, each by one part only.
     pub(crate) rows: Vec<u32>,
-    pub(crate) core: usize,
 }
 
 /// Parts of at most `size` rows, each with the rows within log-distance `margin` of it.
@@ -31,13 +29,9 @@ pub(crate) fn partition(graph: &ArcGraph, size: usize, margin: f64) -> Vec<Part>
         .map_init(
             || Dijkstra::new(graph.rows()),
             |dijkstra, core| {
-                let mut part = Part { rows: core.clone(), core: core.len() };
-                dijkstra.run(graph, core.iter().map(|&i| (i, 0.0)), margin, |i, distance, _| {
-                    if distance > 0.0 {
-                        part.rows.push(i);
-                    }
-                });
-                // Rows of another part at distance zero were skipped; they lose nothing but a margin.
+                let mut part = Part { rows: Vec::new() };
+                let seeds = core.iter().map(|&i| (i, 0.0));
+                dijkstra.run(graph, seeds, margin, |i, _, _| part.rows.push(i));
                 part
             },
         )

@@ -190,3 +190,69 @@ impl TwoSum {
         ((self.high + self.low).abs() + slack).next_up()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cost::DenseCost;
+    use crate::problem::{Arc, ProblemParts};
+
+    /// Two rows at eps * d = 1 and three columns; column 2 is explicit nowhere.
+    fn problem() -> Problem {
+        let cost = DenseCost::new(2, 3, vec![1.0; 6]).unwrap();
+        Problem::new(ProblemParts::untied(1.0, cost, vec![Arc { i: 0, j: 1, d: 1.0 }])).unwrap()
+    }
+
+    fn matrix(
+        values: [f64; 3],
+        columns: [u32; 3],
+        tail: [f64; 2],
+        present: [bool; 3],
+    ) -> SparseRows {
+        SparseRows::new(
+            vec![0, 2, 3],
+            columns.to_vec(),
+            values.to_vec(),
+            tail.to_vec(),
+            present.to_vec(),
+        )
+    }
+
+    #[test]
+    fn explicit_entries_tails_and_absent_columns_are_all_compared() {
+        let all = [true; 3];
+        let good =
+            check_sparse(&problem(), &matrix([0.5, 0.25, 0.5], [0, 1, 0], [0.25, 0.25], all));
+        assert!(good.is_strict() && good.worst_row_sum_error < 1e-15);
+        assert!((good.cost - 2.0).abs() < 1e-15);
+        // Explicit against explicit: 0.5 / 0.1 is beyond e.
+        let bad = check_sparse(&problem(), &matrix([0.5, 0.25, 0.1], [0, 1, 0], [0.25, 0.45], all));
+        assert!((bad.worst_log_excess - (5.0_f64.ln() - 1.0)).abs() < 1e-12);
+        // Explicit against tail.
+        let bad = check_sparse(&problem(), &matrix([0.5, 0.05, 0.5], [0, 1, 0], [0.45, 0.25], all));
+        assert_eq!(bad.worst_entry, Some((1, 1)));
+        // Tail against tail, in a column that is explicit in neither row.
+        let bad = check_sparse(&problem(), &matrix([0.5, 0.3, 0.5], [0, 1, 0], [0.05, 0.25], all));
+        assert!(!bad.is_strict());
+        // An explicit entry in a column that is declared absent.
+        let absent = [true, false, true];
+        let bad =
+            check_sparse(&problem(), &matrix([0.5, 0.25, 0.5], [0, 1, 0], [0.25, 0.25], absent));
+        assert_eq!(bad.not_a_probability, Some((0, 1)));
+    }
+
+    #[test]
+    fn row_sums_entries_and_order_are_checked() {
+        let all = [true; 3];
+        let short =
+            check_sparse(&problem(), &matrix([0.5, 0.25, 0.5], [0, 1, 0], [0.25, 0.2], all));
+        assert!((short.worst_row_sum_error - 0.1).abs() < 1e-12);
+        assert_eq!(short.worst_row, 1);
+        let unordered = matrix([0.25, 0.5, 0.5], [1, 0, 0], [0.25, 0.25], all);
+        assert!(check_sparse(&problem(), &unordered).not_a_probability.is_some());
+        let nan = matrix([f64::NAN, 0.25, 0.5], [0, 1, 0], [0.25, 0.25], all);
+        assert!(!check_sparse(&problem(), &nan).is_strict());
+        let zero = matrix([0.75, 0.0, 0.5], [0, 1, 0], [0.25, 0.25], all);
+        assert_eq!(check_sparse(&problem(), &zero).worst_log_excess, f64::INFINITY);
+    }
+}

@@ -1,0 +1,173 @@
+//! The engine for large maps, on maps small enough for the dense engine and the dense checker.
+#![cfg(feature = "parallel")]
+
+use std::sync::Arc as Shared;
+use std::time::Duration;
+
+use lrgeo_optim::check::check;
+use lrgeo_optim::large::{self, check_sparse};
+use lrgeo_optim::{
+    Arc, Clock, DenseCost, Error, Matrix, Problem, ProblemParts, Settings, Solution, Status,
+    WeightedL1Cost,
+};
+
+/// A jittered grid with 8-neighbour arcs and the travel error to a few targets as its cost.
+fn grid(side: usize, jitter: f64, epsilon: f64, seed: u64) -> Problem {
+    let mut state = seed;
+    let mut random = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let n = side * side;
+    let mut around = |at: usize| 0.47 * (at as f64 + jitter * (random() - 0.5));
+    let places: Vec<(f64, f64)> = (0..n).map(|v| (around(v % side), around(v / side))).collect();
+    let between = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).hypot(a.1 - b.1);
+    let mut arcs = Vec::new();
+    for v in 0..n {
+        for w in v + 1..n {
+            let steps = (v % side).abs_diff(w % side).max((v / side).abs_diff(w / side));
+            if steps == 1 {
+                arcs.push(Arc { i: v, j: w, d: between(places[v], places[w]) });
+            }
+        }
+    }
+    let width = 0.47 * side as f64;
+    let targets: Vec<(f64, f64)> = (0..8).map(|_| (random() * width, random() * width)).collect();
+    let features: Shared<[f64]> = places
+        .iter()
+        .flat_map(|&place| targets.iter().map(move |&target| between(place, target)))
+        .collect();
+    let prior = vec![1.0 / n as f64; n];
+    let cost = WeightedL1Cost::new(prior, vec![0.125; 8], features.clone(), features).unwrap();
+    Problem::new(ProblemParts::untied(epsilon, cost, arcs)).unwrap()
+}
+
+/// Solves, and holds the result against the dense checker, which knows nothing of tails.
+fn solve_checked(problem: &Problem, gap: f64) -> Solution {
+    let solution = large::solve(problem, &Settings::to_gap(gap)).unwrap();
+    let report = check(problem, &solution.z, &solution.y);
+    assert!(report.is_strict(), "log excess {:e}", report.worst_log_excess);
+    assert!(report.worst_row_sum_error < 1e-14, "row sums off {:e}", report.worst_row_sum_error);
+    assert!((report.cost - solution.objective).abs() <= 1e-12 * report.cost);
+    assert!((report.worst_log_excess - solution.certificate.worst_log_excess).abs() < 1e-9);
+    assert!(solution.lower_bound <= solution.objective);
+    solution
+}
+
+/// The optimum of the dense engine, to a millionth.
+fn dense_optimum(problem: &Problem) -> Solution {
+    lrgeo_optim::colgen::solve(problem, &Settings::to_gap(1e-6)).unwrap()
+}
+
+#[test]
+fn proven_intervals_hold_the_dense_optimum() {
+    for (side, jitter, epsilon) in [(20, 0.6, 2.0), (20, 0.0, 5.0), (15, 0.6, 3.0), (12, 0.0, 2.0)]
+    {
+        let problem = grid(side, jitter, epsilon, 7);
+        let exact = dense_optimum(&problem);
+        let bound = large::lower_bound(&problem).unwrap();
+        assert!(bound.value <= exact.objective, "{side} {epsilon}: {} above", bound.value);
+        assert!(bound.value >= 0.95 * exact.objective, "{side} {epsilon}: {} is weak", bound.value);
+        let solution = solve_checked(&problem, 2e-3);
+        assert!(solution.lower_bound <= exact.objective);
+        assert!(solution.objective >= exact.lower_bound);
+        assert!(solution.gap <= 2e-3, "{side} {epsilon}: gap {}", solution.gap);
+    }
+}
+
+#[test]
+fn the_closed_form_is_enough_at_large_epsilon() {
+    let problem = grid(30, 0.6, 10.0, 3);
+    let solution = solve_checked(&problem, 1e-3);
+    assert_eq!(solution.status, Status::Gap);
+    assert_eq!(solution.iterations, 1);
+}
+
+#[test]
+fn memory_is_linear_in_the_rows() {
+    // At 2.35 per hop a row sees a few hundred places, however large the map.
+    let entries = |side: usize| {
+        let problem = grid(side, 0.6, 5.0, 11);
+        let solution = large::solve(&problem, &Settings::to_gap(1e-2)).unwrap();
+        let rows = problem.rows();
+        let total: usize = (0..rows)
+            .map(|i| {
+                let row = solution.z.row(i);
+                let smallest = row.iter().copied().fold(1.0, f64::min);
+                row.iter().filter(|&&z| z > smallest).count()
+            })
+            .sum();
+        total as f64 / rows as f64
+    };
+    let (small, large) = (entries(25), entries(50));
+    assert!(large < 1.35 * small, "{small} entries per row became {large}");
+}
+
+#[test]
+fn low_epsilon_still_gives_a_strict_matrix_and_a_valid_bound() {
+    let problem = grid(14, 0.6, 1.0, 5);
+    let exact = dense_optimum(&problem);
+    let solution = solve_checked(&problem, 1e-2);
+    assert!(solution.lower_bound <= exact.objective);
+    assert!(solution.objective >= exact.lower_bound);
+    assert!(solution.gap < 0.05, "gap {}", solution.gap);
+}
+
+#[test]
+fn separate_components_and_single_rows_are_solved() {
+    let cost: Vec<Vec<f64>> =
+        (0..6).map(|i: i32| (0..6).map(|k: i32| f64::from((i - k).abs())).collect()).collect();
+    let arcs =
+        vec![Arc { i: 0, j: 1, d: 1.0 }, Arc { i: 1, j: 2, d: 1.0 }, Arc { i: 3, j: 4, d: 0.5 }];
+    let cost = DenseCost::from_rows(&cost).unwrap();
+    let problem = Problem::new(ProblemParts::untied(1.5, cost, arcs)).unwrap();
+    let exact = dense_optimum(&problem);
+    let solution = solve_checked(&problem, 1e-2);
+    assert!(solution.lower_bound <= exact.objective && solution.objective >= exact.lower_bound);
+    assert!(solution.z.at(5, 5) > 0.999, "an isolated row reports itself");
+}
+
+#[test]
+fn a_stopped_solve_returns_what_is_proven() {
+    struct Late;
+    impl Clock for Late {
+        fn now(&self) -> Duration {
+            static CALLS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+            Duration::from_secs(CALLS.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+        }
+    }
+    let problem = grid(12, 0.6, 2.0, 9);
+    let mut settings = Settings::to_gap(1e-9);
+    settings.clock = Some(Shared::new(Late));
+    settings.time_limit = Some(Duration::from_secs(1));
+    let solution = large::solve(&problem, &settings).unwrap();
+    assert_eq!(solution.status, Status::Limit);
+    assert!(check(&problem, &solution.z, &solution.y).is_strict());
+    assert!(solution.lower_bound > 0.0);
+}
+
+#[test]
+fn what_the_engine_cannot_solve_is_refused_by_name() {
+    let cost = DenseCost::new(2, 3, vec![0.0; 6]).unwrap();
+    let wide = Problem::new(ProblemParts::untied(1.0, cost, vec![])).unwrap();
+    let refused = large::solve(&wide, &Settings::default());
+    assert!(matches!(refused, Err(Error::Unsupported { engine: "large", .. })));
+}
+
+#[test]
+fn both_checkers_measure_the_same_excess() {
+    let problem = grid(10, 0.6, 2.0, 21);
+    let matrix = large::solve_sparse(&problem, &Settings::to_gap(5e-2)).unwrap().1;
+    let sparse = check_sparse(&problem, &matrix);
+    let dense = check(&problem, &Matrix::Rows(matrix.clone()), &[]);
+    assert!(sparse.is_strict() && dense.is_strict());
+    assert!((sparse.worst_log_excess - dense.worst_log_excess).abs() < 1e-12);
+    // At a smaller epsilon the same matrix breaks the limit, for both by the same amount.
+    let stricter = problem.with_epsilon(1.9).unwrap();
+    let sparse = check_sparse(&stricter, &matrix);
+    let broken = check(&stricter, &Matrix::Rows(matrix.clone()), &[]);
+    assert!(!sparse.is_strict() && !broken.is_strict());
+    assert!((sparse.worst_log_excess - broken.worst_log_excess).abs() < 1e-12);
+}
