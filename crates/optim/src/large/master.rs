@@ -175,8 +175,8 @@ impl Master {
             .map(|k| self.rays.transposed(&columns.windows, k, &mu))
             .collect();
         for (c, taken) in self.rays.columns.iter_mut().zip(taken) {
-            for r in 0..c.len() {
-                c.s[r] = (c.cost[r] - taken[r]).max(KEEP * barrier / c.x[r]);
+            for (r, taken) in taken.into_iter().enumerate() {
+                c.s[r] = (c.cost[r] - taken).max(KEEP * barrier / c.x[r]);
             }
         }
         self.mu = mu;
