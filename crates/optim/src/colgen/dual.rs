@@ -89,8 +89,8 @@ impl Repair<'_> {
         let block = &self.blocks.blocks[index];
         node_weights(block, self.blocks, &self.mu, &mut self.w);
         let cone = block.root == Root::Cone;
-        let priced = self.trees[index].price(&block.graph, &self.w, cone, &mut self.scratch);
-        self.values[index] = priced.value;
+        self.values[index] =
+            self.trees[index].price(&block.graph, &self.w, cone, &mut self.scratch);
         let rows = block.rows.iter().zip(&self.scratch.z).filter(|(row, _)| **row != NO_ROW);
         rows.fold((0.0, 0), |best, (&row, &z)| if z > best.0 { (z, row) } else { best })
     }

@@ -10,6 +10,7 @@
 //! with rows and columns, not with the number of points.
 
 use super::dense::{Factor, axpy, dot};
+use super::links::Links;
 use std::sync::Arc;
 
 /// What a column of the master stands for.
@@ -32,8 +33,6 @@ pub(crate) struct Column {
     pub values: Vec<f64>,
     pub cost: f64,
     pub beta: f64,
-    /// Iterations since the column was last useful.
-    pub idle: u32,
 }
 
 impl Column {
@@ -83,8 +82,8 @@ pub(crate) struct Master {
     pub box_centre: Vec<f64>,
     pub short: Artificial,
     pub over: Artificial,
-    factor: Factor,
-    threads: usize,
+    pub(super) factor: Factor,
+    pub(super) threads: usize,
 }
 
 /// One artificial variable per row.
@@ -111,24 +110,6 @@ struct Residuals {
     dual: Vec<f64>,
     short: Vec<f64>,
     over: Vec<f64>,
-}
-
-/// Means of the linked blocks under the current scaling.
-struct Links {
-    sigma: Vec<f64>,
-    mean: Vec<Vec<f64>>,
-    /// Per link: the group index of its y, if any.
-    groups: Vec<Group>,
-    group_of_link: Vec<Option<usize>>,
-}
-
-/// A y with its links: composite ray, own scaling and effective scaling.
-struct Group {
-    y: usize,
-    composite: Vec<f64>,
-    scaling: f64,
-    effective: f64,
-    links: Vec<usize>,
 }
 
 impl Master {
@@ -162,11 +143,6 @@ impl Master {
     /// Cost of the current weights, artificials not counted.
     pub fn objective(&self) -> f64 {
         self.columns.iter().zip(&self.x).map(|(column, x)| column.cost * x).sum()
-    }
-
-    /// Sum of the artificial weights.
-    pub fn artificial_mass(&self) -> f64 {
-        self.short.x.iter().chain(&self.over.x).sum()
     }
 
     /// `sum x s` over all variables.
@@ -226,8 +202,10 @@ impl Master {
             }
         }
         if artificials {
-            for i in 0..primal.len() {
-                primal[i] += self.over.x[i] - self.short.x[i];
+            for (residual, (over, short)) in
+                primal.iter_mut().zip(self.over.x.iter().zip(&self.short.x))
+            {
+                *residual += over - short;
             }
         }
         (primal, link)
@@ -253,15 +231,15 @@ impl Master {
         let typical = sums.iter().sum::<f64>() / rows as f64;
         let x = 1.0 / typical.max(1e-3);
         let reduced = self.reduced_costs();
-        for j in 0..self.x.len() {
-            self.x[j] = x;
-            self.s[j] = reduced[j].max(0.1 * scale);
+        self.x.fill(x);
+        for (s, reduced) in self.s.iter_mut().zip(reduced) {
+            *s = reduced.max(0.1 * scale);
         }
         for i in 0..rows {
             self.short.x[i] = 0.1;
             self.over.x[i] = 0.1;
-            self.short.s[i] = (self.penalty - self.mu[i]).max(0.1 * scale);
-            self.over.s[i] = (self.penalty + self.mu[i]).max(0.1 * scale);
+            self.short.s[i] = (self.box_centre[i] + self.penalty - self.mu[i]).max(0.1 * scale);
+            self.over.s[i] = (self.penalty - self.box_centre[i] + self.mu[i]).max(0.1 * scale);
         }
     }
 
@@ -320,9 +298,16 @@ impl Master {
         .sum()
     }
 
-    /// How far the row sums are from being met without artificials.
+    /// How far the row sums and links are from being met without artificials, summed.
     pub fn imbalance(&self) -> f64 {
-        self.short.x.iter().zip(&self.over.x).map(|(short, over)| (short - over).abs()).sum()
+        let (primal, link) = self.primal_residuals(false);
+        primal.iter().chain(&link).map(|residual| residual.abs()).sum()
+    }
+
+    /// Whether every number of the iterate is finite.
+    pub fn is_sound(&self) -> bool {
+        let sums = [&self.x, &self.s, &self.mu, &self.pi].map(|v| v.iter().sum::<f64>());
+        sums.iter().all(|sum| sum.is_finite())
     }
 
     /// Goes on from new duals of the row sums (those of the links are in place): every slack is the
@@ -433,109 +418,6 @@ impl Master {
             }
         }
         along
-    }
-
-    /// Builds and factors the normal matrix for a scaling.
-    fn prepare(&mut self, scaling: &[f64], diagonal: &[f64]) -> Links {
-        let links = self.link_means(scaling);
-        let mut factor = std::mem::take(&mut self.factor);
-        factor.clear();
-        for (column, &d) in self.columns.iter().zip(scaling) {
-            match column.kind {
-                Kind::Ray { .. } => {
-                    factor.add_scaled(d.sqrt(), column.rows.as_deref(), &column.values)
-                }
-                Kind::Point { link, .. } => {
-                    let root = d.sqrt();
-                    let mean = &links.mean[link];
-                    let centred: Vec<f64> = column
-                        .values
-                        .iter()
-                        .zip(mean)
-                        .map(|(a, m)| root * (a - column.beta * m))
-                        .collect();
-                    factor.add_local(&self.links[link].rows, &centred);
-                }
-                Kind::Y => {}
-            }
-        }
-        for group in &links.groups {
-            factor.add_scaled(group.effective.sqrt(), None, &group.composite);
-        }
-        factor.factor(diagonal, self.threads);
-        self.factor = factor;
-        links
-    }
-
-    fn link_means(&self, scaling: &[f64]) -> Links {
-        let count = self.links.len();
-        let mut sigma = vec![0.0; count];
-        let mut mean: Vec<Vec<f64>> = self.links.iter().map(|l| vec![0.0; l.rows.len()]).collect();
-        for (column, &d) in self.columns.iter().zip(scaling) {
-            if let Kind::Point { link, .. } = column.kind {
-                sigma[link] += d * column.beta * column.beta;
-                axpy(d * column.beta, &column.values, &mut mean[link]);
-            }
-        }
-        for (mean, sigma) in mean.iter_mut().zip(&sigma) {
-            mean.iter_mut().for_each(|m| *m /= sigma);
-        }
-        let mut group_of_y = vec![None; self.columns.len()];
-        let mut groups: Vec<Group> = Vec::new();
-        for (j, column) in self.columns.iter().enumerate() {
-            if column.kind == Kind::Y {
-                let mut composite = vec![0.0; self.right_side.len()];
-                column.add_to(1.0, &mut composite);
-                group_of_y[j] = Some(groups.len());
-                let (scaling, links) = (scaling[j], Vec::new());
-                groups.push(Group { y: j, composite, scaling, effective: 0.0, links });
-            }
-        }
-        let mut group_of_link = vec![None; count];
-        for (index, link) in self.links.iter().enumerate() {
-            let Some(y) = link.y else { continue };
-            let Some(group) = group_of_y[y] else { continue };
-            group_of_link[index] = Some(group);
-            groups[group].links.push(index);
-            for (&row, mean) in link.rows.iter().zip(&mean[index]) {
-                groups[group].composite[row as usize] += mean;
-            }
-        }
-        for group in &mut groups {
-            let spread: f64 = group.links.iter().map(|&l| 1.0 / sigma[l]).sum();
-            group.effective = group.scaling / (1.0 + group.scaling * spread);
-        }
-        Links { sigma, mean, groups, group_of_link }
-    }
-
-    /// Solves the normal equations with the links eliminated.
-    fn eliminate(&self, mut h: Vec<f64>, g: &[f64], links: &Links) -> (Vec<f64>, Vec<f64>) {
-        for (index, link) in self.links.iter().enumerate() {
-            for (&row, mean) in link.rows.iter().zip(&links.mean[index]) {
-                h[row as usize] -= mean * g[index];
-            }
-        }
-        let spread: Vec<f64> = (links.groups.iter())
-            .map(|group| group.links.iter().map(|&l| g[l] / links.sigma[l]).sum())
-            .collect();
-        for (group, spread) in links.groups.iter().zip(&spread) {
-            axpy(group.effective * spread, &group.composite, &mut h);
-        }
-        self.factor.solve(&mut h);
-        let mu = h;
-        let flow: Vec<f64> = (links.groups.iter().zip(&spread))
-            .map(|(group, spread)| group.effective * (dot(&group.composite, &mu) - spread))
-            .collect();
-        let pi = (0..self.links.len())
-            .map(|index| {
-                let pulled = links.group_of_link[index].map_or(0.0, |group| flow[group]);
-                let mean: f64 = (self.links[index].rows.iter().zip(&links.mean[index]))
-                    .map(|(&row, m)| m * mu[row as usize])
-                    .sum();
-                (g[index] + pulled) / links.sigma[index] - mean
-            })
-            .collect();
-        (mu, pi)
     }
 
     fn direction(

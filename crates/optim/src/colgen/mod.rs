@@ -9,20 +9,20 @@ mod block;
 mod dense;
 mod dual;
 mod graph;
+mod links;
 mod master;
+mod output;
 mod pricing;
 mod prove;
 pub(crate) mod repair;
 mod tree;
 mod warm;
 
-use crate::bound::{ArcFlow, bound_of_flows};
-use crate::check::check;
+use crate::bound::ArcFlow;
 use crate::error::{Error, Infeasibility};
-use crate::matrix::{DenseMatrix, Matrix};
 use crate::problem::Problem;
 use crate::settings::{Progress, Settings, Stop};
-use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
+use crate::solution::{Solution, TracePoint, relative_gap};
 use block::{Blocks, NO_ROW, Root};
 use dual::{FeasibleDual, make_feasible};
 use master::{Column, Kind, Link, Master};
@@ -43,7 +43,7 @@ const CENTRALITY: f64 = 0.8;
 const BOX_RADIUS: f64 = 0.5;
 
 /// Columns kept in the master, per row.
-const COLUMNS_PER_ROW: usize = 4;
+const COLUMNS_PER_ROW: usize = 3;
 
 /// More outer iterations than this are not worth it: the best so far is returned.
 const MOST_ITERATIONS: usize = 500;
@@ -107,7 +107,6 @@ struct Run<'a> {
     target: f64,
     /// How much wider than usual the box around the duals is.
     leaning: f64,
-    steps: usize,
     generated: usize,
     trace: Vec<TracePoint>,
 }
@@ -172,7 +171,6 @@ impl<'a> Run<'a> {
             iterations: 0,
             target: f64::INFINITY,
             leaning: 1.0,
-            steps: 0,
             generated: 0,
             trace: Vec::new(),
             blocks,
@@ -195,8 +193,7 @@ impl<'a> Run<'a> {
     fn start_cold(&mut self) {
         for tied in self.blocks.tied.iter().flatten() {
             let (rows, values) = (Some(tied.rows.clone().into()), tied.factors.clone());
-            let column =
-                Column { kind: Kind::Y, rows, values, cost: tied.cost, beta: 1.0, idle: 0 };
+            let column = Column { kind: Kind::Y, rows, values, cost: tied.cost, beta: 1.0 };
             self.master.push(column, 1.0, 1.0);
         }
         for index in 0..self.blocks.blocks.len() {
@@ -291,7 +288,7 @@ impl<'a> Run<'a> {
         };
         let rows = (values.len() < all_rows || self.link_of_block[index].is_some())
             .then(|| self.point_rows[index].clone());
-        Column { kind, rows, values, cost, beta, idle: 0 }
+        Column { kind, rows, values, cost, beta }
     }
 
     /// The outer loop: a few interior steps, price, bound, add and drop columns.
@@ -324,6 +321,14 @@ impl<'a> Run<'a> {
     fn round(&mut self) -> Result<Round, Error> {
         self.iterations += 1;
         self.advance_master();
+        if !self.master.is_sound() {
+            // Numbers that overflowed: the columns are still good, only the iterate is lost.
+            self.master.mu.clone_from(&self.best_mu);
+            self.master.pi.fill(0.0);
+            self.master.start(self.scale());
+            self.target = f64::INFINITY;
+            self.advance_master();
+        }
         let (feasible, found) = self.separate();
         self.refuse_infeasible()?;
         let estimate = self.estimate();
@@ -353,134 +358,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// The strict matrix of the current iterate, checked. The iterate itself is left as it was.
-    fn finish(&mut self) -> Result<Solution, Error> {
-        let weights = self.master.x.clone();
-        let residual = self.master.polish();
-        let (mut z, y) = self.matrix();
-        self.master.x = weights;
-        let untied = !self.problem.has_ties() && self.problem.bounds().is_empty();
-        if residual > 1e-9 {
-            if !untied {
-                return Err(Error::StoppedEarly);
-            }
-            // Nothing tied: reporting every column equally often is always feasible.
-            let share = 1.0 / self.problem.columns() as f64;
-            (0..z.rows()).for_each(|i| z.row_mut(i).fill(share));
-        } else if untied {
-            repair::mix_uniform(&mut z);
-        }
-        repair::close(self.problem, &mut z);
-        let z = Matrix::Dense(z);
-        let report = check(self.problem, &z, &y);
-        if !report.is_strict() {
-            #[cfg(debug_assertions)]
-            eprintln!("{report:?}");
-            let (row, column) = report.worst_entry.unwrap_or((0, 0));
-            let worst_log_excess = report.worst_log_excess;
-            return Err(Error::NotStrict { worst_log_excess, row, column });
-        }
-        let (mu, lower_bound) = self.proven_bound();
-        let gap = relative_gap(self.mean_cost, report.cost, lower_bound);
-        Ok(Solution {
-            status: Status::of_gap(gap, self.settings.gap),
-            objective: report.cost,
-            lower_bound,
-            gap,
-            iterations: self.iterations,
-            columns: self.generated,
-            seconds: self.stop.seconds(),
-            z,
-            y,
-            certificate: Certificate {
-                worst_log_excess: report.worst_log_excess,
-                worst_row_sum_error: report.worst_row_sum_error,
-                mu,
-            },
-            trace: self.trace.clone(),
-        })
-    }
-
-    /// The best duals made feasible for every column (`mu_root += rc`), so that the bound is their
-    /// sum whatever the roots, and that bound, proven by flows and rounded down.
-    fn proven_bound(&mut self) -> (Vec<f64>, f64) {
-        let nowhere = vec![f64::NEG_INFINITY; self.trees.len()];
-        let parallel = self.settings.threads != 1;
-        let mut mu = self.best_mu.clone();
-        let prices = price_all(&self.blocks, &mut self.trees, &mu, &nowhere, parallel);
-        for ((block, tree), price) in self.blocks.blocks.iter().zip(&self.trees).zip(&prices.blocks)
-        {
-            if block.root == Root::Cone {
-                mu[block.rows[tree.root()] as usize] += price.value.min(0.0);
-            }
-        }
-        for (tied, rc) in self.blocks.tied.iter().zip(&prices.tied) {
-            if let Some(tied) = tied {
-                let largest = (0..tied.rows.len())
-                    .max_by(|&a, &b| tied.factors[a].total_cmp(&tied.factors[b]))
-                    .unwrap_or(0);
-                mu[tied.rows[largest] as usize] += rc.min(0.0) / tied.factors[largest];
-            }
-        }
-        price_all(&self.blocks, &mut self.trees, &mu, &nowhere, parallel);
-        let flows = Prover::new(self.problem).flows(&self.blocks, &self.trees, &mu);
-        let bound = bound_of_flows(self.problem, &mu, &flows).max(0.0);
-        (mu, bound)
-    }
-
-    /// The matrix and y of the current weights.
-    fn matrix(&self) -> (DenseMatrix, Vec<f64>) {
-        let (rows, columns) = (self.problem.rows(), self.problem.columns());
-        // Column by column, then turned: rays are columns of the matrix.
-        let mut by_column = vec![0.0; rows * columns];
-        let mut y = self.problem.fixed_y().map_or_else(|| vec![0.0; columns], <[f64]>::to_vec);
-        let tied = (0..columns).filter(|&k| self.blocks.tied[k].is_some());
-        for (j, k) in tied.enumerate() {
-            y[k] = self.master.x[j];
-        }
-        for (column, &x) in self.master.columns.iter().zip(&self.master.x) {
-            let (Kind::Ray { block } | Kind::Point { block, .. }) = column.kind else { continue };
-            let block = &self.blocks.blocks[block];
-            let slot = &mut by_column[block.column * rows..][..rows];
-            column.add_to(x, slot);
-        }
-        for (k, tied) in self.blocks.inner.iter().enumerate() {
-            if let Some(tied) = tied {
-                // Rows of an inner y were added with the points; any of them gives y back.
-                let row = tied.rows[0] as usize;
-                y[k] = by_column[k * rows + row] / tied.factors[0];
-            }
-        }
-        let mut z = DenseMatrix::zeros(rows, columns);
-        for i in 0..rows {
-            for (k, value) in z.row_mut(i).iter_mut().enumerate() {
-                *value = match self.problem.tie(i, k) {
-                    Some(factor) => y[k] * factor,
-                    None => by_column[k * rows + i],
-                };
-            }
-        }
-        (z, y)
-    }
-
     fn report(&mut self, estimate: f64, gap: f64) {
         let seconds = self.stop.seconds();
-        #[cfg(debug_assertions)]
-        if std::env::var_os("LRGEO_TRACE").is_some() {
-            eprintln!(
-                "it {:3} steps {} ub {:.8} lb {:.8} gap {:.2e} rmpgap {:.2e} art {:.1e} perr {:.1e} cols {} t {:.3}",
-                self.iterations,
-                self.steps,
-                estimate,
-                self.lower_bound,
-                gap,
-                self.master.complementarity() / estimate,
-                self.master.artificial_mass(),
-                self.master.primal_error(),
-                self.master.columns.len(),
-                self.stop.seconds()
-            );
-        }
         self.trace.push(TracePoint {
             iteration: self.iterations,
             upper_bound: estimate,
@@ -504,7 +383,6 @@ impl<'a> Run<'a> {
             let objective = self.master.objective();
             let target = self.target.min(0.3 * objective);
             self.master.step(CENTRALITY * target);
-            self.steps += 1;
             steps += 1;
             if (self.master.complementarity() <= target && self.master.primal_error() < 1e-3)
                 || steps >= 30
@@ -553,7 +431,8 @@ impl<'a> Run<'a> {
             self.master.push(column, 0.0, 0.0);
         }
         self.generated += self.master.columns.len() - first_new;
-        let centre = ((estimate - feasible.bound) / self.master.variables() as f64).max(1e-300);
+        let open = (estimate - feasible.bound).max(1e-9 * self.scale());
+        let centre = open / self.master.variables() as f64;
         let mut mu = feasible.mu;
         mu.iter_mut().for_each(|mu| *mu -= centre);
         if !self.master.links.is_empty() {

@@ -10,8 +10,6 @@ pub(crate) struct BlockPrice {
     pub value: f64,
     /// The minimiser, node by node, where it is worth adding to the master.
     pub point: Option<Vec<f64>>,
-    /// Pivots made.
-    pub pivots: usize,
 }
 
 /// All blocks priced at one dual vector.
@@ -49,9 +47,9 @@ pub(crate) fn price_all(
         let block = &blocks.blocks[index];
         let (scratch, w) = work;
         node_weights(block, blocks, mu, w);
-        let priced = tree.price(&block.graph, w, block.root == Root::Cone, scratch);
-        let point = (priced.value < threshold[index]).then(|| scratch.z.clone());
-        BlockPrice { value: priced.value, point, pivots: priced.pivots }
+        let value = tree.price(&block.graph, w, block.root == Root::Cone, scratch);
+        let point = (value < threshold[index]).then(|| scratch.z.clone());
+        BlockPrice { value, point }
     };
     let priced = for_each(trees, parallel, one);
     let mut bound = blocks.fixed_cost;

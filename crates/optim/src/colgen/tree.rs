@@ -41,15 +41,6 @@ pub(crate) struct Scratch {
     path: Vec<u32>,
 }
 
-/// The outcome of pricing one block.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Priced {
-    /// Minimum of `w . z` over the cone scaled to 1 at the root.
-    pub value: f64,
-    /// Pivots made.
-    pub pivots: usize,
-}
-
 impl Tree {
     /// The smallest point with `z_root = 1`: shortest paths along the floors, `z_i = exp(-eps D)`.
     /// `None` when some node cannot be reached.
@@ -154,7 +145,7 @@ impl Tree {
         self.log.iter_mut().for_each(|log| *log -= shift);
     }
 
-    /// Minimises `w . z`, starting from the current tree. The ray is left in `scratch.z`. With
+    /// Minimises `w . z` over the cone scaled to 1 at the root, starting from the current tree. The ray is left in `scratch.z`. With
     /// `may_move_root` (a cone) the root follows the largest z whenever that has run far ahead.
     pub fn price(
         &mut self,
@@ -162,7 +153,7 @@ impl Tree {
         w: &[f64],
         may_move_root: bool,
         scratch: &mut Scratch,
-    ) -> Priced {
+    ) -> f64 {
         let nodes = graph.nodes();
         scratch.stamp.resize(scratch.stamp.len().max(nodes), 0);
         let limit = 200 * nodes + 1000;
@@ -198,7 +189,7 @@ impl Tree {
                 break;
             }
         }
-        Priced { value: scratch.subtree[self.root as usize], pivots }
+        scratch.subtree[self.root as usize]
     }
 
     /// Whether moving the subtree of `node` away from its tight link lowers `w . z`. Sums below the

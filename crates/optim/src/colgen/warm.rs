@@ -4,6 +4,11 @@ use super::Run;
 use super::master::{Column, Kind};
 use super::tree::Tree;
 use crate::problem::Problem;
+use crate::solution::relative_gap;
+
+/// A warm start is entered no closer to the optimum than this: a vertex of the old problem is a bad
+/// place to start an interior point from.
+const WARM_GAP: f64 = 1e-3;
 
 /// What a solve leaves for the next: duals, trees, and the rays in use. Opaque; the default is empty.
 ///
@@ -100,15 +105,19 @@ impl Run<'_> {
         }
         self.master.mu.clone_from(&warm.mu);
         self.master.pi.clone_from(&warm.pi);
-        let rows = self.problem.rows() as f64;
-        let (feasible, found) = self.separate();
-        let estimate = self.master.objective() + self.blocks.fixed_cost;
-        let small = 1e-3 * (estimate - feasible.bound).abs() / (rows * self.master.penalty);
-        for x in self.master.short.x.iter_mut().chain(&mut self.master.over.x) {
-            *x = small.max(1e-12);
+        if ratio != 1.0 {
+            // Scaled rays no longer fit together: keep them and the duals, not their weights.
+            self.master.box_centre.clone_from(&warm.mu);
+            self.master.start(self.scale());
+            return;
         }
-        let gap = crate::solution::relative_gap(self.mean_cost, estimate, feasible.bound);
-        self.target = 0.1 * (estimate - feasible.bound).abs();
+        let (feasible, found) = self.separate();
+        for x in self.master.short.x.iter_mut().chain(&mut self.master.over.x) {
+            *x = 0.0;
+        }
+        let estimate = self.estimate().max(feasible.bound * (1.0 + WARM_GAP));
+        let gap = relative_gap(self.mean_cost, estimate, feasible.bound);
+        self.target = 0.2 * (estimate - feasible.bound);
         self.add_columns(super::Round { feasible, found, estimate, gap });
     }
 

@@ -1,0 +1,122 @@
+//! From the interior iterate to a solution: polished, strict, checked, and its bound proven.
+
+use super::block::Root;
+use super::master::Kind;
+use super::pricing::price_all;
+use super::prove::Prover;
+use super::{Run, repair};
+use crate::bound::bound_of_flows;
+use crate::check::check;
+use crate::error::Error;
+use crate::matrix::{DenseMatrix, Matrix};
+use crate::solution::{Certificate, Solution, Status, relative_gap};
+
+impl Run<'_> {
+    /// The strict matrix of the current iterate, checked. The iterate itself is left as it was.
+    pub(super) fn finish(&mut self) -> Result<Solution, Error> {
+        let weights = self.master.x.clone();
+        let residual = self.master.polish();
+        let (mut z, y) = self.matrix();
+        self.master.x = weights;
+        let untied = !self.problem.has_ties() && self.problem.bounds().is_empty();
+        if residual > 1e-9 {
+            if !untied {
+                return Err(Error::StoppedEarly);
+            }
+            // Nothing tied: reporting every column equally often is always feasible.
+            let share = 1.0 / self.problem.columns() as f64;
+            (0..z.rows()).for_each(|i| z.row_mut(i).fill(share));
+        } else if untied {
+            repair::mix_uniform(&mut z);
+        }
+        repair::close(self.problem, &mut z);
+        let z = Matrix::Dense(z);
+        let report = check(self.problem, &z, &y);
+        if !report.is_strict() {
+            let (row, column) = report.worst_entry.unwrap_or((0, 0));
+            let worst_log_excess = report.worst_log_excess;
+            return Err(Error::NotStrict { worst_log_excess, row, column });
+        }
+        let (mu, lower_bound) = self.proven_bound();
+        let gap = relative_gap(self.mean_cost, report.cost, lower_bound);
+        Ok(Solution {
+            status: Status::of_gap(gap, self.settings.gap),
+            objective: report.cost,
+            lower_bound,
+            gap,
+            iterations: self.iterations,
+            columns: self.generated,
+            seconds: self.stop.seconds(),
+            z,
+            y,
+            certificate: Certificate {
+                worst_log_excess: report.worst_log_excess,
+                worst_row_sum_error: report.worst_row_sum_error,
+                mu,
+            },
+            trace: self.trace.clone(),
+        })
+    }
+
+    /// The best duals made feasible for every column (`mu_root += rc`), so that the bound is their
+    /// sum whatever the roots, and that bound, proven by flows and rounded down.
+    fn proven_bound(&mut self) -> (Vec<f64>, f64) {
+        let nowhere = vec![f64::NEG_INFINITY; self.trees.len()];
+        let parallel = self.settings.threads != 1;
+        let mut mu = self.best_mu.clone();
+        let prices = price_all(&self.blocks, &mut self.trees, &mu, &nowhere, parallel);
+        for ((block, tree), price) in self.blocks.blocks.iter().zip(&self.trees).zip(&prices.blocks)
+        {
+            if block.root == Root::Cone {
+                mu[block.rows[tree.root()] as usize] += price.value.min(0.0);
+            }
+        }
+        for (tied, rc) in self.blocks.tied.iter().zip(&prices.tied) {
+            if let Some(tied) = tied {
+                let largest = (0..tied.rows.len())
+                    .max_by(|&a, &b| tied.factors[a].total_cmp(&tied.factors[b]))
+                    .unwrap_or(0);
+                mu[tied.rows[largest] as usize] += rc.min(0.0) / tied.factors[largest];
+            }
+        }
+        price_all(&self.blocks, &mut self.trees, &mu, &nowhere, parallel);
+        let flows = Prover::new(self.problem).flows(&self.blocks, &self.trees, &mu);
+        let bound = bound_of_flows(self.problem, &mu, &flows).max(0.0);
+        (mu, bound)
+    }
+
+    /// The matrix and y of the current weights.
+    fn matrix(&self) -> (DenseMatrix, Vec<f64>) {
+        let (rows, columns) = (self.problem.rows(), self.problem.columns());
+        // Column by column, then turned: rays are columns of the matrix.
+        let mut by_column = vec![0.0; rows * columns];
+        let mut y = self.problem.fixed_y().map_or_else(|| vec![0.0; columns], <[f64]>::to_vec);
+        let tied = (0..columns).filter(|&k| self.blocks.tied[k].is_some());
+        for (j, k) in tied.enumerate() {
+            y[k] = self.master.x[j];
+        }
+        for (column, &x) in self.master.columns.iter().zip(&self.master.x) {
+            let (Kind::Ray { block } | Kind::Point { block, .. }) = column.kind else { continue };
+            let block = &self.blocks.blocks[block];
+            let slot = &mut by_column[block.column * rows..][..rows];
+            column.add_to(x, slot);
+        }
+        for (k, tied) in self.blocks.inner.iter().enumerate() {
+            if let Some(tied) = tied {
+                // Rows of an inner y were added with the points; any of them gives y back.
+                let row = tied.rows[0] as usize;
+                y[k] = by_column[k * rows + row] / tied.factors[0];
+            }
+        }
+        let mut z = DenseMatrix::zeros(rows, columns);
+        for i in 0..rows {
+            for (k, value) in z.row_mut(i).iter_mut().enumerate() {
+                *value = match self.problem.tie(i, k) {
+                    Some(factor) => y[k] * factor,
+                    None => by_column[k * rows + i],
+                };
+            }
+        }
+        (z, y)
+    }
+}
