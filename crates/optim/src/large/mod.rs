@@ -93,6 +93,8 @@ const WINDOW_RADIUS: f64 = 14.0;
 /// Largest log-radius that leaking windows grow to; past it, leaks only cost bound.
 const LARGEST_RADIUS: f64 = 28.0;
 
+/// Bound and matrix are made when the gap promises to be this part of the last one.
+const MILESTONE: f64 = 0.12;
 /// Iterations of column generation before it is given up.
 const ITERATIONS: usize = 100;
 
@@ -178,8 +180,8 @@ impl<'a> Run<'a> {
         let columns = columns.with_shortest_path_rays(1.0);
         let weights = closed_form::weights(&columns);
         let mut generation = ColumnGeneration::new(&self.view, columns, &weights, &self.bound.mu);
-        let wanted = 0.75 * self.settings.gap;
-        let mut promised = wanted.max(0.3 * self.gap().min(1.0));
+        let wanted = 0.95 * self.settings.gap;
+        let mut promised = wanted.max(MILESTONE * self.gap().min(1.0));
         for _ in 0..ITERATIONS {
             if self.stop.requested() {
                 break;
@@ -191,8 +193,11 @@ impl<'a> Run<'a> {
                 if self.gap() <= self.settings.gap {
                     break;
                 }
-                promised =
-                    if promised > wanted { wanted.max(0.3 * promised) } else { 0.7 * promised };
+                promised = if promised > wanted {
+                    wanted.max(MILESTONE * promised)
+                } else {
+                    0.7 * promised
+                };
             }
             self.report();
         }
