@@ -105,7 +105,7 @@ impl ColumnGeneration {
 
     /// The master's weights with exact row sums, for arcs shortened by `shrink`.
     pub(crate) fn matrix(&self, shrink: f64) -> Rays {
-        self.master.projected(&self.columns, 1.0 - shrink, 0.05 * shrink)
+        self.master.projected(&self.columns, 1.0 - shrink, 0.1 * shrink)
     }
 
     /// Rows and values of column k of such a matrix.

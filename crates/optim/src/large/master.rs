@@ -16,7 +16,8 @@ const PART_MARGIN: f64 = 4.5;
 const RESIDUAL: f64 = 1e-2;
 const ITERATIONS: usize = 60;
 /// Rounds of projection to exact row sums.
-const PROJECTIONS: usize = 5;
+const PROJECTIONS: usize = 6;
+const PROJECTION_RESIDUAL: f64 = 3e-3;
 /// Part of the way to the boundary that a step may go.
 const TO_BOUNDARY: f64 = 0.9;
 
@@ -203,7 +204,7 @@ impl Master {
             }
             let weights = rays.columns.iter().map(|c| c.x.clone()).collect();
             let normal = Normal::new(&rays, windows, &self.parts, weights);
-            let y = normal.solve(&missing, 1e-4, ITERATIONS);
+            let y = normal.solve(&missing, PROJECTION_RESIDUAL, ITERATIONS);
             drop(normal);
             let moves: Vec<Vec<f64>> = (0..self.mu.len())
                 .into_par_iter()
