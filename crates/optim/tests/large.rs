@@ -171,3 +171,30 @@ fn both_checkers_measure_the_same_excess() {
     assert!(!sparse.is_strict() && !broken.is_strict());
     assert!((sparse.worst_log_excess - broken.worst_log_excess).abs() < 1e-12);
 }
+
+#[test]
+fn places_at_distance_zero_get_identical_rows() {
+    // A line of places, two of which coincide, and arcs from feeble to very strong.
+    let cost: Vec<Vec<f64>> =
+        (0..5).map(|i: i32| (0..5).map(|k: i32| f64::from((i - k).abs())).collect()).collect();
+    let arcs = [1e-3, 0.0, 1.0, 60.0];
+    let arcs = arcs.iter().enumerate().map(|(i, &d)| Arc { i, j: i + 1, d }).collect();
+    let cost = DenseCost::from_rows(&cost).unwrap();
+    let problem = Problem::new(ProblemParts::untied(1.0, cost, arcs)).unwrap();
+    let solution = solve_checked(&problem, 1e-2);
+    assert_eq!(solution.z.row(1), solution.z.row(2));
+    let exact = dense_optimum(&problem);
+    assert!(solution.lower_bound <= exact.objective && solution.objective >= exact.lower_bound);
+}
+
+#[test]
+fn a_map_where_nothing_is_local_is_refused() {
+    // At eps * d = 1e-4 every place sees all 20,000 others.
+    let n = 20_000;
+    let arcs = (1..n).map(|j| Arc { i: j - 1, j, d: 1e-4 }).collect();
+    let line: Shared<[f64]> = (0..n).map(|i| i as f64).collect();
+    let cost = WeightedL1Cost::new(vec![1.0 / n as f64; n], vec![1.0], line.clone(), line).unwrap();
+    let problem = Problem::new(ProblemParts::untied(1.0, cost, arcs)).unwrap();
+    let refused = large::lower_bound(&problem);
+    assert!(matches!(refused, Err(Error::TooLarge { .. })), "{refused:?}");
+}

@@ -34,6 +34,9 @@ pub(crate) fn bicgstab(
         }
         v = apply(&p);
         alpha = rho / dot(&shadow, &v);
+        if !alpha.is_finite() {
+            return;
+        }
         for i in 0..n {
             r[i] -= alpha * v[i];
         }

@@ -58,6 +58,7 @@ pub struct Bound {
 /// dual of the closed form, priced and repaired. Seconds at ten thousand places.
 pub fn lower_bound(problem: &Problem) -> Result<Bound, Error> {
     let view = View::new(problem)?;
+    ensure_local(&view)?;
     Ok(first_bound(&view, WINDOW_RADIUS).1)
 }
 
@@ -97,6 +98,30 @@ const LARGEST_RADIUS: f64 = 28.0;
 const MILESTONE: f64 = 0.12;
 /// Iterations of column generation before it is given up.
 const ITERATIONS: usize = 100;
+
+/// Log-radius to which entries of a solution are explicit, about.
+const EXPLICIT_RADIUS: f64 = 24.0;
+/// Most explicit entries that a solution may have: a few gigabytes.
+const LARGEST_ENTRIES: usize = 200_000_000;
+
+/// Refuses problems whose rays reach too far for the map: where eps times the spacing is so small
+/// that nothing is local, memory would grow with the square of the rows.
+fn ensure_local(view: &View<'_>) -> Result<(), Error> {
+    let n = view.rows();
+    let mut dijkstra = window::Dijkstra::new(n);
+    let (mut sampled, mut reached) = (0, 0);
+    for k in (0..n).step_by(n.div_ceil(32)) {
+        sampled += 1;
+        let seed = std::iter::once((k as u32, 0.0));
+        dijkstra.run(&view.graph, seed, EXPLICIT_RADIUS, |_, _, _| reached += 1);
+    }
+    let found = (reached as f64 / f64::from(sampled) * n as f64) as usize;
+    if found > LARGEST_ENTRIES {
+        let (field, limit) = ("explicit entries", LARGEST_ENTRIES);
+        return Err(Error::TooLarge { field, found, limit });
+    }
+    Ok(())
+}
 
 /// Windows, closed-form dual, repair, proof; windows grow where the proof leaks.
 fn first_bound(view: &View<'_>, radius: f64) -> (Columns, Bound) {
@@ -138,6 +163,7 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(problem: &'a Problem, settings: &'a Settings, stop: Stop<'a>) -> Result<Self, Error> {
         let view = View::new(problem)?;
+        ensure_local(&view)?;
         let bound = Bound { value: 0.0, mu: vec![0.0; view.rows()], mean_cost: 0.0 };
         Ok(Self { problem, settings, stop, view, bound, best: None, rays: 0, trace: Vec::new() })
     }
@@ -175,7 +201,7 @@ impl<'a> Run<'a> {
     }
 
     /// Column generation from the closed form. Bound and matrix are made only where they promise
-    /// much less of a gap, because each costs as much as a few iterations.
+    /// much less of a gap, because each costs as much as a few iterations, and before time is up.
     fn generate_columns(&mut self, columns: Columns) {
         let columns = columns.with_shortest_path_rays(1.0);
         let weights = closed_form::weights(&columns);
@@ -183,15 +209,19 @@ impl<'a> Run<'a> {
         // The repair before the proof gains about a fifth on the estimate.
         let wanted = 1.1 * self.settings.gap;
         let mut promised = wanted.max(MILESTONE * self.gap().min(1.0));
+        // Proof and matrix take about as long as those of the closed form did.
+        let reserve = self.stop.seconds();
         for _ in 0..ITERATIONS {
             if self.stop.requested() {
                 break;
             }
+            let limit = self.settings.time_limit.map_or(f64::INFINITY, |t| t.as_secs_f64());
+            let last = self.stop.seconds() + reserve >= limit;
             let estimate = generation.iterate(&self.view);
             self.rays = self.rays.max(generation.rays());
-            if estimate.gap() <= promised {
+            if estimate.gap() <= promised || last {
                 self.harvest(&mut generation);
-                if self.gap() <= self.settings.gap {
+                if self.gap() <= self.settings.gap || last {
                     break;
                 }
                 promised = if promised > wanted {
