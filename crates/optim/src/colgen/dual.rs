@@ -27,6 +27,10 @@ enum Family {
 /// Rounds of paying and pricing again for one column.
 const MOST_ROUNDS: usize = 25;
 
+/// Rounds in which the row with the largest entry pays alone. A tied column that spans many rows would
+/// pass the burden from row to row; after these, all of its rows pay alike.
+const SINGLE_PAYERS: usize = 6;
+
 pub(super) fn make_feasible(
     blocks: &Blocks,
     trees: &mut [Tree],
@@ -113,6 +117,10 @@ impl Repair<'_> {
     }
 
     /// The same for a tied column: its y with every block at its minimum.
+    ///
+    /// What is missing in the end counts times the largest y there can be, which is huge where factors
+    /// are tiny, so it must vanish. Lowering all rows by `-reduced / sum z` is Newton's method (after
+    /// Dinkelbach) for a concave, piecewise linear function: it ends after a few rounds.
     fn tied(&mut self, column: usize, tolerance: f64) -> f64 {
         let Some(tied) = &self.blocks.tied[column] else { return 0.0 };
         let members = &self.blocks.of_column[column];
@@ -122,6 +130,7 @@ impl Repair<'_> {
             let dual: f64 = pairs.clone().map(|(&row, f)| self.mu[row as usize] * f).sum();
             let mut largest =
                 pairs.fold((0.0, 0), |best, (&row, &f)| if f > best.0 { (f, row) } else { best });
+            let mut sum: f64 = tied.factors.iter().sum();
             reduced = tied.cost - dual;
             let mut points = Vec::new();
             for &index in members {
@@ -129,6 +138,8 @@ impl Repair<'_> {
                 if found.0 > largest.0 {
                     largest = found;
                 }
+                let rows = self.blocks.blocks[index].rows.iter().zip(&self.scratch.z);
+                sum += rows.filter(|(row, _)| **row != NO_ROW).map(|(_, z)| z).sum::<f64>();
                 reduced += self.values[index];
                 points.push((index, self.scratch.z.clone()));
             }
@@ -138,8 +149,14 @@ impl Repair<'_> {
                 }
                 return 0.0;
             }
-            if round < MOST_ROUNDS {
+            if round < SINGLE_PAYERS {
                 self.mu[largest.1 as usize] += reduced / largest.0;
+            } else if round < MOST_ROUNDS {
+                let blocks =
+                    members.iter().flat_map(|&index| self.blocks.blocks[index].rows.iter());
+                for &row in tied.rows.iter().chain(blocks.filter(|row| **row != NO_ROW)) {
+                    self.mu[row as usize] += reduced / sum;
+                }
             }
         }
         reduced.min(0.0) * tied.largest
