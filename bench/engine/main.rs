@@ -66,7 +66,7 @@ fn main() {
     let cpu = cpu_seconds() - before;
     let mut line = format!(
         "{{\"instance\":\"{name}\",\"rows\":{},\"columns\":{},\"objective\":{:?},\"lower_bound\":{:?},\"gap\":{:e},\
-         \"status\":\"{}\",\"iterations\":{},\"rays\":{},\"seconds\":{:.6},\"cpu\":{cpu:.2},\"log_excess\":{:e},\"row_sum_error\":{:e}",
+         \"status\":\"{}\",\"iterations\":{},\"rays\":{},\"seconds\":{:.6},\"cpu\":{cpu:.6},\"log_excess\":{:e},\"row_sum_error\":{:e}",
         problem.rows(),
         problem.columns(),
         solution.objective,
@@ -114,17 +114,11 @@ fn changed_costs(problem: &Problem) -> Problem {
     problem.with_cost(cost).expect("the same shape")
 }
 
-/// CPU seconds of this process, all threads; zero where the system does not say.
+/// CPU seconds of the main thread; zero where the system does not say.
 fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after = stat.rsplit(')').next().unwrap_or_default();
-    let ticks: f64 = after
-        .split_whitespace()
-        .skip(11)
-        .take(2)
-        .filter_map(|field| field.parse::<f64>().ok())
-        .sum();
-    ticks / 100.0
+    let stat = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    let first = stat.split_whitespace().next().and_then(|field| field.parse::<f64>().ok());
+    first.unwrap_or(0.0) * 1e-9
 }
 
 /// Sizes, epsilon, arcs, costs and ties (zero: free) as raw little-endian numbers.
