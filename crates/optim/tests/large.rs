@@ -63,7 +63,8 @@ fn dense_optimum(problem: &Problem) -> Solution {
 
 #[test]
 fn proven_intervals_hold_the_dense_optimum() {
-    for (side, jitter, epsilon) in [(20, 0.6, 2.0), (20, 0.0, 5.0), (15, 0.6, 3.0), (12, 0.0, 2.0)]
+    for (side, jitter, epsilon) in
+        [(30, 0.6, 5.0), (20, 0.6, 2.0), (20, 0.0, 5.0), (15, 0.6, 3.0), (12, 0.0, 2.0)]
     {
         let problem = grid(side, jitter, epsilon, 7);
         let exact = dense_optimum(&problem);
