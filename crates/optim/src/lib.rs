@@ -7,6 +7,8 @@
 //!
 //! Time, randomness and threads are passed in through [`Settings`]; the crate does no I/O.
 
+#[cfg(feature = "direct")]
+pub mod benders;
 pub mod bound;
 pub mod check;
 pub mod colgen;

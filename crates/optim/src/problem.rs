@@ -154,10 +154,7 @@ impl Problem {
         }
         validate_bounds(&bounds, ties.as_ref(), rows, columns)?;
         if let Some(y) = &fixed_y {
-            length("y", &[], columns, y.len())?;
-            for (k, &value) in y.iter().enumerate() {
-                non_negative("y", &[k], value)?;
-            }
+            validate_y(y, columns)?;
         }
         let cost = std::sync::Arc::from(cost);
         Ok(Self { epsilon, rows, columns, groups, cost, arcs, ties, bounds, fixed_y })
@@ -175,6 +172,12 @@ impl Problem {
         length("cost", &[0], self.columns, cost.columns())?;
         cost.validate()?;
         Ok(Self { cost: std::sync::Arc::new(cost), ..self.clone() })
+    }
+
+    /// The same problem with y fixed.
+    pub fn with_fixed_y(&self, y: Vec<f64>) -> Result<Self, Error> {
+        validate_y(&y, self.columns)?;
+        Ok(Self { fixed_y: Some(y), ..self.clone() })
     }
 
     /// Privacy parameter.
@@ -247,6 +250,14 @@ fn validate_epsilon(epsilon: f64) -> Result<(), Error> {
     if epsilon <= 0.0 {
         let range = "(0, infinity)";
         return Err(Error::OutOfRange { field: "epsilon", index: vec![], value: epsilon, range });
+    }
+    Ok(())
+}
+
+fn validate_y(y: &[f64], columns: usize) -> Result<(), Error> {
+    length("y", &[], columns, y.len())?;
+    for (k, &value) in y.iter().enumerate() {
+        non_negative("y", &[k], value)?;
     }
     Ok(())
 }

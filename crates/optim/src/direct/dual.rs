@@ -1,6 +1,7 @@
 //! From a solver's multipliers to a bound that holds whatever the solver did.
 
 use super::program::Program;
+use crate::bound::ArcFlow;
 
 /// Multipliers of a program: any numbers, `arcs` taken as zero where negative.
 #[derive(Debug, Clone)]
@@ -93,6 +94,40 @@ impl Program {
         }
         let terms = (mu.len() + self.inequalities.len()) as f64 + 2.0;
         AffineBound { constant: constant - constant_size * terms * f64::EPSILON, slope, mu }
+    }
+
+    /// The multipliers of row duals and flows on the arcs; each bound takes what is left of its
+    /// entry's reduced cost.
+    pub(crate) fn multipliers_of_flows(&self, mu: &[f64], flows: &[Vec<ArcFlow>]) -> Multipliers {
+        let mut lambda = vec![0.0; self.inequalities.len()];
+        for (column, flows) in flows.iter().enumerate() {
+            for flow in flows {
+                let direction = &self.arcs[flow.arc][usize::from(flow.reversed)];
+                if let Some((first, ratio)) = direction
+                    && let Some(h) = self.position[first + column]
+                {
+                    lambda[h] += flow.amount.max(0.0) * ratio;
+                }
+            }
+        }
+        let mut reduced = self.cost.clone();
+        for (inequality, lambda) in self.inequalities.iter().zip(&lambda) {
+            for (v, coefficient) in inequality.terms {
+                reduced[v] += coefficient * lambda;
+            }
+        }
+        for (sum, mu) in self.sums.iter().zip(mu) {
+            for &(v, factor) in sum {
+                reduced[v] -= factor * mu;
+            }
+        }
+        for (inequality, lambda) in self.inequalities.iter().zip(&mut lambda) {
+            let [(v, sign), (_, other)] = inequality.terms;
+            if other == 0.0 && v < self.entries.len() {
+                *lambda = (-sign * reduced[v]).max(0.0);
+            }
+        }
+        Multipliers { mu: mu.to_vec(), lambda }
     }
 
     /// The same bound made independent of y: where a slope is negative, mu is lowered at the tied

@@ -30,6 +30,11 @@ impl Limits {
         let limit = settings.time_limit.map_or(f64::INFINITY, |limit| limit.as_secs_f64());
         Self { cancel: settings.cancel.clone(), seconds_left: (limit - stop.seconds()).max(0.0) }
     }
+
+    /// Seconds left; infinite without a time limit.
+    pub(crate) fn seconds_left(&self) -> f64 {
+        self.seconds_left
+    }
 }
 
 /// What y is during a solve.

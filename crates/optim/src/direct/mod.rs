@@ -4,7 +4,7 @@
 //! again from the multipliers ([`Program::affine_bound`]), and infeasibility from the ray.
 
 mod dual;
-mod interior;
+pub(crate) mod interior;
 mod program;
 mod strict;
 #[cfg(test)]

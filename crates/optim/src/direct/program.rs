@@ -28,6 +28,11 @@ pub(crate) struct Program {
     /// Row sums: the terms of each row; every sum is 1.
     pub(crate) sums: Vec<Vec<(usize, f64)>>,
     pub(crate) inequalities: Vec<Inequality>,
+    /// By arc within these rows, in the problem's order, and direction: where in `position` its
+    /// inequalities start, and the ratio they were divided by. `None` where it holds anyway.
+    pub(crate) arcs: Vec<[Option<(usize, f64)>; 2]>,
+    /// Per arc, direction and column: the inequality, if there is one.
+    pub(crate) position: Vec<Option<usize>>,
     /// The tied row with the largest factor of each column: position in `rows` and factor.
     pub(crate) anchor: Vec<Option<(usize, f64)>>,
 }
@@ -46,6 +51,8 @@ impl Program {
             cost: Vec::new(),
             sums: vec![Vec::new(); rows.len()],
             inequalities: Vec::new(),
+            arcs: Vec::new(),
+            position: Vec::new(),
             anchor: vec![None; columns],
             rows,
         };
@@ -117,19 +124,25 @@ impl Program {
             let log = problem.epsilon() * arc.d;
             let ratio = log.exp() * (1.0 + (log + 4.0) * 2.0 * f64::EPSILON);
             if !ratio.is_finite() {
-                continue; // no f64 pair can break it
+                self.arcs.push([None, None]); // no f64 pair can break it
+                continue;
             }
-            for (i, j) in [(i, j), (j, i)] {
+            let directions = [(i, j), (j, i)].map(|(i, j)| {
+                let first = self.position.len();
                 for k in 0..self.columns {
                     let (u, f) = variable[i * self.columns + k];
                     let (v, g) = variable[j * self.columns + k];
+                    let next = self.inequalities.len();
                     if u != v {
                         self.at_most([(u, f / ratio), (v, -g)], 0.0);
                     } else if f / ratio > g {
                         self.at_most([(u, f / ratio - g), (v, 0.0)], 0.0);
                     }
+                    self.position.push((self.inequalities.len() > next).then_some(next));
                 }
-            }
+                Some((first, ratio))
+            });
+            self.arcs.push(directions);
         }
     }
 

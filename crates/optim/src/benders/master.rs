@@ -1,0 +1,397 @@
+//! Stage 1: the master program over y and w (appendix C).
+//!
+//! ```text
+//! minimise   sum_k alpha_k y_k + sum_m w_m
+//! subject to the cut set H,  0 <= y_k <= 1 / max_i f_ik,  w_m >= 0
+//! ```
+//!
+//! Ours: the row sums' own cuts (`sum_k f_ik y_k <= 1` over tied entries, the Farkas rays everybody
+//! knows in advance) are in H from the start, and the next y is not the minimiser but the point of a
+//! level set nearest to the best y so far (level bundle method), which tames the leaps of the minimiser.
+
+use super::subproblem::Subproblem;
+use crate::direct::{AffineBound, Costs, Limits, Multipliers};
+use clarabel::algebra::CscMatrix;
+use clarabel::solver::{
+    DefaultSettings, DefaultSolution, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus,
+    SupportedConeT,
+};
+
+/// How far up from the lower towards the upper bound the level lies.
+const LEVEL: f64 = 0.3;
+
+/// A cut without a multiplier for so many iterations rests until it is violated again.
+const MOST_IDLE: u32 = 4;
+
+/// A member of the cut set H.
+#[derive(Debug)]
+struct Cut {
+    group: usize,
+    /// Optimality cuts bound the group's cost, feasibility cuts bound zero.
+    bounds_cost: bool,
+    bound: AffineBound,
+    /// Iterations since it last had a multiplier.
+    idle: u32,
+}
+
+impl Cut {
+    fn is_active(&self) -> bool {
+        self.idle <= MOST_IDLE
+    }
+}
+
+/// The master's proof: the best dual point that its cuts combine to.
+#[derive(Debug)]
+pub(super) struct Guess {
+    /// The minimiser.
+    pub(super) y: Vec<f64>,
+    /// Proven lower bound of the whole problem.
+    pub(super) lower_bound: f64,
+    /// Row duals behind it, by row of the problem.
+    pub(super) mu: Vec<f64>,
+}
+
+/// What the master finds.
+#[derive(Debug)]
+pub(super) enum Stage1 {
+    Guess(Guess),
+    /// The feasibility cuts contradict each other: no y at all. The row with the largest share.
+    Infeasible {
+        row: usize,
+    },
+    Stopped,
+}
+
+/// The master program.
+#[derive(Debug)]
+pub(super) struct Master {
+    rows: usize,
+    groups: usize,
+    /// Rows of each group, and alpha_k over them.
+    group_rows: Vec<Vec<usize>>,
+    alpha: Vec<Vec<f64>>,
+    /// The columns whose y is a variable, and the largest y each can take.
+    shared: Vec<usize>,
+    largest: Vec<f64>,
+    /// By column: the tied row with the largest factor, and that factor.
+    anchor: Vec<Option<(usize, f64)>>,
+    fixed_y: Vec<f64>,
+    cuts: Vec<Cut>,
+}
+
+impl Master {
+    pub(super) fn new(subproblems: &[Subproblem], fixed_y: Option<&[f64]>) -> Self {
+        let programs = || subproblems.iter().map(|subproblem| &subproblem.program);
+        let columns = programs().next().map_or(0, |program| program.columns);
+        let mut anchor: Vec<Option<(usize, f64)>> = vec![None; columns];
+        for program in programs() {
+            for (best, own) in anchor.iter_mut().zip(&program.anchor) {
+                if let Some((p, f)) = *own
+                    && best.is_none_or(|(_, largest)| f > largest)
+                {
+                    *best = Some((program.rows[p], f));
+                }
+            }
+        }
+        let free = fixed_y.is_none();
+        let shared: Vec<usize> = (0..columns).filter(|&k| free && anchor[k].is_some()).collect();
+        let mut master = Self {
+            rows: programs().map(|program| program.rows.len()).sum(),
+            groups: subproblems.len(),
+            group_rows: programs().map(|program| program.rows.clone()).collect(),
+            alpha: programs()
+                .map(|program| (0..columns).map(|k| program.cost[program.y(k)]).collect())
+                .collect(),
+            largest: shared.iter().map(|&k| 1.0 / anchor[k].map_or(1.0, |(_, f)| f)).collect(),
+            shared,
+            anchor,
+            fixed_y: fixed_y.map_or_else(|| vec![0.0; columns], <[f64]>::to_vec),
+            cuts: Vec::new(),
+        };
+        for (m, program) in programs().enumerate() {
+            if master.shared.is_empty() {
+                break;
+            }
+            for p in 0..program.rows.len() {
+                let mut mu = vec![0.0; program.rows.len()];
+                mu[p] = -1.0;
+                let ray = Multipliers { mu, lambda: vec![0.0; program.inequalities.len()] };
+                master.forbid(m, program.affine_bound(&ray, Costs::Ignored));
+            }
+        }
+        master
+    }
+
+    /// Adds the optimality cut `w_m + alpha^m y >= bound(y)`.
+    pub(super) fn require(&mut self, group: usize, bound: AffineBound) {
+        self.cuts.push(Cut { group, bounds_cost: true, bound, idle: 0 });
+    }
+
+    /// Adds the feasibility cut `bound(y) <= 0`.
+    pub(super) fn forbid(&mut self, group: usize, bound: AffineBound) {
+        self.cuts.push(Cut { group, bounds_cost: false, bound, idle: 0 });
+    }
+
+    /// Number of cuts.
+    pub(super) fn cuts(&self) -> usize {
+        self.cuts.len()
+    }
+
+    /// A y with room in every row: the same share of each column's largest.
+    pub(super) fn start(&self) -> Vec<f64> {
+        let fullest = |y: &[f64]| {
+            let filled = self.cuts.iter().map(|cut| cut.bound.at(y) - cut.bound.constant);
+            filled.fold(f64::MIN_POSITIVE, f64::max)
+        };
+        let y = self.spread(&vec![1.0; self.shared.len()]);
+        let share = 0.5 / fullest(&y).max(1.0);
+        self.spread(&vec![share; self.shared.len()])
+    }
+
+    /// Minimises over y and w, and proves the lower bound from the multipliers of the cuts.
+    pub(super) fn solve(&mut self, limits: &Limits) -> Stage1 {
+        let Some(solution) = self.optimise(None, limits) else { return Stage1::Stopped };
+        let multipliers = &solution.z[self.first_cut()..];
+        match solution.status {
+            SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible => {
+                let proof = self.combine(multipliers, Costs::Ignored);
+                if proof.constant <= 0.0 {
+                    return Stage1::Stopped;
+                }
+                let share = |row: &usize| proof.mu[*row].abs();
+                let row = (0..self.rows).max_by(|a, b| share(a).total_cmp(&share(b)));
+                Stage1::Infeasible { row: row.unwrap_or(0) }
+            }
+            _ => {
+                let proof = self.combine(multipliers, Costs::Counted);
+                let (y, w) = solution.x.split_at(self.shared.len());
+                let y = self.spread(y);
+                self.rest_and_wake(multipliers, &y, w);
+                Stage1::Guess(Guess { y, lower_bound: proof.constant.max(0.0), mu: proof.mu })
+            }
+        }
+    }
+
+    /// Cuts that do nothing rest, so that the master stays small; those that the guess violates wake.
+    fn rest_and_wake(&mut self, multipliers: &[f64], y: &[f64], w: &[f64]) {
+        let mut multipliers = multipliers.iter();
+        for cut in &mut self.cuts {
+            if cut.is_active() {
+                let used = multipliers.next().is_some_and(|lambda| *lambda > 1e-8);
+                cut.idle = if used { 0 } else { cut.idle + 1 };
+            }
+            let tied: f64 = self.alpha[cut.group].iter().zip(y).map(|(a, y)| a * y).sum();
+            let allowed = if cut.bounds_cost { w[cut.group] + tied } else { 0.0 };
+            if cut.bound.at(y) > allowed + 1e-9 * (1.0 + allowed) {
+                cut.idle = 0;
+            }
+        }
+    }
+
+    fn active(&self) -> impl Iterator<Item = &Cut> {
+        self.cuts.iter().filter(|cut| cut.is_active())
+    }
+
+    /// The y to try next: nearest to `centre` among those that the cuts think at most `level` of the
+    /// way from the lower bound up to the best cost known.
+    pub(super) fn trial(
+        &self,
+        guess: &Guess,
+        centre: &[f64],
+        upper_bound: f64,
+        limits: &Limits,
+    ) -> Vec<f64> {
+        let level = guess.lower_bound + LEVEL * (upper_bound - guess.lower_bound);
+        let projected = self.optimise(Some(Level { centre, at_most: level }), limits);
+        match projected {
+            Some(solution)
+                if matches!(solution.status, SolverStatus::Solved | SolverStatus::AlmostSolved) =>
+            {
+                self.spread(&solution.x[..self.shared.len()])
+            }
+            _ => guess.y.clone(),
+        }
+    }
+
+    /// From the scaled variables to one y per column.
+    fn spread(&self, scaled: &[f64]) -> Vec<f64> {
+        let mut y = self.fixed_y.clone();
+        for ((&k, largest), u) in self.shared.iter().zip(&self.largest).zip(scaled) {
+            y[k] = u.clamp(0.0, 1.0) * largest;
+        }
+        y
+    }
+
+    fn first_cut(&self) -> usize {
+        2 * self.shared.len() + self.groups
+    }
+
+    /// The program for the interior-point solver: y scaled to [0, 1], then w; cuts as rows. Without a level
+    /// the cost is minimised, with one the distance to its centre.
+    fn optimise(&self, level: Option<Level<'_>>, limits: &Limits) -> Option<DefaultSolution<f64>> {
+        let (n, groups) = (self.shared.len(), self.groups);
+        let mut rows = Rows::default();
+        (0..n).for_each(|v| rows.at_most([(v, -1.0)], 0.0));
+        (0..n).for_each(|v| rows.at_most([(v, 1.0)], 1.0));
+        (0..groups).for_each(|m| rows.at_most([(n + m, -1.0)], 0.0));
+        for Cut { group, bounds_cost, bound, .. } in self.active() {
+            let alpha = |k: usize| if *bounds_cost { self.alpha[*group][k] } else { 0.0 };
+            let terms = self.shared.iter().zip(&self.largest).enumerate();
+            let terms = terms.map(|(v, (&k, largest))| (v, (bound.slope[k] - alpha(k)) * largest));
+            // What is fixed of y counts as a constant.
+            let fixed: Vec<f64> = self.fixed_y.clone();
+            let constant =
+                bound.at(&fixed) - (0..fixed.len()).map(|k| alpha(k) * fixed[k]).sum::<f64>();
+            let w = bounds_cost.then_some((n + group, -1.0));
+            rows.at_most(terms.chain(w), -constant);
+        }
+        let alpha: Vec<f64> = self
+            .shared
+            .iter()
+            .zip(&self.largest)
+            .map(|(&k, largest)| self.alpha.iter().map(|alpha| alpha[k]).sum::<f64>() * largest)
+            .collect();
+        let cost: Vec<f64> = alpha.into_iter().chain((0..groups).map(|_| 1.0)).collect();
+        let (quadratic, linear) = match &level {
+            None => (CscMatrix::zeros((n + groups, n + groups)), cost),
+            Some(level) => {
+                if level.at_most.is_finite() {
+                    rows.at_most(cost.iter().copied().enumerate(), level.at_most);
+                }
+                let centre = self.shared.iter().zip(&self.largest);
+                let centre = centre.map(|(&k, largest)| -level.centre[k] / largest);
+                let linear = centre.chain((0..groups).map(|_| 0.0)).collect();
+                let diagonal: Vec<usize> = (0..n).collect();
+                let quadratic = CscMatrix::new_from_triplets(
+                    n + groups,
+                    n + groups,
+                    diagonal.clone(),
+                    diagonal,
+                    vec![1.0; n],
+                );
+                (quadratic, linear)
+            }
+        };
+        let options = DefaultSettings {
+            verbose: false,
+            max_threads: 1,
+            time_limit: limits.seconds_left(),
+            tol_gap_abs: 1e-12,
+            tol_gap_rel: 1e-10,
+            tol_feas: 1e-10,
+            ..DefaultSettings::default()
+        };
+        let matrix = rows.matrix(n + groups);
+        let cones: [SupportedConeT<f64>; 1] = [NonnegativeConeT(rows.limits.len())];
+        let mut solver =
+            DefaultSolver::new(&quadratic, &linear, &matrix, &rows.limits, &cones, options).ok()?;
+        solver.solve();
+        let solution = solver.solution;
+        let finite = solution.x.iter().chain(&solution.z).all(|value| value.is_finite());
+        finite.then_some(solution)
+    }
+
+    /// The cuts weighted by the master's multipliers: a dual point of the whole problem, whatever the
+    /// multipliers are. What a group's weights lack of 1 goes to `w_m >= 0`; a negative slope in y_k
+    /// is made up for at the tied row with the largest factor.
+    fn combine(&self, multipliers: &[f64], costs: Costs) -> AffineBound {
+        let mut weight = vec![0.0; self.groups];
+        for (cut, lambda) in self.active().zip(multipliers).filter(|(cut, _)| cut.bounds_cost) {
+            weight[cut.group] += lambda.max(0.0);
+        }
+        let columns = self.fixed_y.len();
+        let mut sum =
+            AffineBound { constant: 0.0, slope: vec![0.0; columns], mu: vec![0.0; self.rows] };
+        let mut size = 0.0;
+        let mut total_weight = vec![0.0; self.groups];
+        for (cut, lambda) in self.active().zip(multipliers) {
+            let lambda = match (cut.bounds_cost, costs) {
+                (true, Costs::Ignored) => continue,
+                (true, Costs::Counted) => {
+                    // Rounded down, so that weights never add up to more than 1.
+                    let scale = weight[cut.group].max(1.0) * (1.0 + 1e-12);
+                    lambda.max(0.0) / scale
+                }
+                (false, _) => lambda.max(0.0),
+            };
+            if lambda == 0.0 {
+                continue;
+            }
+            if cut.bounds_cost {
+                total_weight[cut.group] += lambda;
+            }
+            sum.constant += lambda * cut.bound.constant;
+            size += (lambda * cut.bound.constant).abs();
+            for (total, slope) in sum.slope.iter_mut().zip(&cut.bound.slope) {
+                *total += lambda * slope;
+                size += (lambda * slope).abs() * f64::EPSILON;
+            }
+            for (&row, mu) in self.group_rows[cut.group].iter().zip(&cut.bound.mu) {
+                sum.mu[row] += lambda * mu;
+            }
+        }
+        if costs == Costs::Counted {
+            for (alpha, weight) in self.alpha.iter().zip(&total_weight) {
+                for (total, alpha) in sum.slope.iter_mut().zip(alpha) {
+                    *total += (1.0 - weight).max(0.0) * alpha;
+                }
+            }
+        }
+        for k in 0..columns {
+            if self.shared.binary_search(&k).is_err() {
+                sum.constant += sum.slope[k] * self.fixed_y[k];
+                size += (sum.slope[k] * self.fixed_y[k]).abs();
+            } else if sum.slope[k] < 0.0
+                && let Some((row, factor)) = self.anchor[k]
+            {
+                let lowering = -sum.slope[k] / factor;
+                sum.mu[row] -= lowering;
+                sum.constant -= lowering;
+                size += lowering;
+            }
+        }
+        let terms = (self.cuts.len() + columns) as f64 + 4.0;
+        sum.constant -= size * terms * f64::EPSILON;
+        sum
+    }
+}
+
+/// A level set of the cuts, and the point to stay near.
+#[derive(Debug)]
+struct Level<'a> {
+    centre: &'a [f64],
+    at_most: f64,
+}
+
+/// Inequalities `a x <= b`, row by row.
+#[derive(Debug, Default)]
+struct Rows {
+    row: Vec<usize>,
+    column: Vec<usize>,
+    value: Vec<f64>,
+    limits: Vec<f64>,
+}
+
+impl Rows {
+    fn at_most(&mut self, terms: impl IntoIterator<Item = (usize, f64)>, limit: f64) {
+        for (column, value) in terms {
+            if value != 0.0 {
+                self.row.push(self.limits.len());
+                self.column.push(column);
+                self.value.push(value);
+            }
+        }
+        self.limits.push(limit);
+    }
+
+    fn matrix(&mut self, columns: usize) -> CscMatrix<f64> {
+        let take = std::mem::take::<Vec<usize>>;
+        CscMatrix::new_from_triplets(
+            self.limits.len(),
+            columns,
+            take(&mut self.row),
+            take(&mut self.column),
+            std::mem::take(&mut self.value),
+        )
+    }
+}

@@ -1,0 +1,119 @@
+//! Stage 2: one subproblem per group (user), which checks the master's y and answers with a cut.
+//!
+//! With y held, column generation finds the group's matrix and its row duals; pricing at these duals
+//! gives flows on the arcs. Together they are a point of the dual (Eq. in appendix C), and
+//! [`Program::affine_bound`] turns any such point into a cut that is valid by construction. Where column
+//! generation finds no matrix, a general LP solver decides: a point, or a Farkas ray.
+
+use crate::colgen::{self, WarmStart};
+use crate::cost::DenseCost;
+use crate::direct::{
+    AffineBound, Answer, Costs, Draft, Limits, Multipliers, Program, Shared, centre, interior,
+    strict,
+};
+use crate::error::Error;
+use crate::matrix::Matrix;
+use crate::problem::{Arc, EntryBound, Problem, ProblemParts, Ties};
+use crate::settings::Settings;
+
+/// What a subproblem says about a y.
+#[derive(Debug)]
+pub(super) enum Verdict {
+    /// Case 2: a dual solution, hence an optimality cut; and, where one was found, the group's strictly
+    /// feasible matrix with its cost (the tied part included).
+    Bounded { cut: AffineBound, matrix: Option<(Matrix, f64)> },
+    /// Case 1: an extreme ray, hence a feasibility cut.
+    Unbounded { ray: AffineBound },
+    /// Stopped by the clock or by the caller.
+    Stopped,
+}
+
+/// One group of the problem.
+#[derive(Debug)]
+pub(super) struct Subproblem {
+    /// The group's rows, y held at whatever was asked last.
+    problem: Problem,
+    /// The same as a program whose y_k are variables.
+    pub(super) program: Program,
+    warm: WarmStart,
+}
+
+impl Subproblem {
+    /// The groups of a problem, in order of their first rows.
+    pub(super) fn all(problem: &Problem) -> Result<Vec<Self>, Error> {
+        let mut rows_of: Vec<(usize, Vec<usize>)> = Vec::new();
+        for (row, &group) in problem.groups().iter().enumerate() {
+            match rows_of.iter_mut().find(|(g, _)| *g == group) {
+                Some((_, rows)) => rows.push(row),
+                None => rows_of.push((group, vec![row])),
+            }
+        }
+        rows_of.into_iter().map(|(_, rows)| Self::new(problem, rows)).collect()
+    }
+
+    fn new(whole: &Problem, rows: Vec<usize>) -> Result<Self, Error> {
+        let columns = whole.columns();
+        let mut position = vec![usize::MAX; whole.rows()];
+        let mut costs = vec![0.0; rows.len() * columns];
+        for (p, &row) in rows.iter().enumerate() {
+            position[row] = p;
+            whole.cost().fill_row(row, &mut costs[p * columns..][..columns]);
+        }
+        let factors: Vec<Option<f64>> =
+            rows.iter().flat_map(|&i| (0..columns).map(move |k| whole.tie(i, k))).collect();
+        let here = |row: usize| position[row] != usize::MAX;
+        let arcs = whole.arcs().iter().filter(|arc| here(arc.i));
+        let bounds = whole.bounds().iter().filter(|bound| here(bound.row));
+        let problem = Problem::new(ProblemParts {
+            epsilon: whole.epsilon(),
+            groups: Vec::new(),
+            cost: Box::new(DenseCost::new(rows.len(), columns, costs)?),
+            arcs: arcs
+                .map(|arc| Arc { i: position[arc.i], j: position[arc.j], d: arc.d })
+                .collect(),
+            ties: Some(Ties::new(rows.len(), columns, &factors)?),
+            bounds: bounds.map(|b| EntryBound { row: position[b.row], ..*b }).collect(),
+            fixed_y: None,
+        })?;
+        let program = Program::new(whole, rows);
+        Ok(Self { problem, program, warm: WarmStart::default() })
+    }
+
+    /// Solves the group with y held.
+    pub(super) fn judge(&mut self, y: &[f64], settings: &Settings, limits: &Limits) -> Verdict {
+        let held = match self.problem.with_fixed_y(y.to_vec()) {
+            Ok(problem) => problem,
+            Err(_) => return Verdict::Stopped,
+        };
+        if let Ok(solution) = colgen::solve_from(&held, settings, &mut self.warm)
+            && let Ok(multipliers) = self.multipliers(y, &solution.certificate.mu)
+        {
+            let cut = self.program.affine_bound(&multipliers, Costs::Counted);
+            return Verdict::Bounded { cut, matrix: Some((solution.z, solution.objective)) };
+        }
+        match interior::solve(&self.program, Shared::Held(y), limits.clone()) {
+            Answer::Point { values, multipliers, .. } => {
+                let cut = self.program.affine_bound(&multipliers, Costs::Counted);
+                let local = Program::new(&held, (0..held.rows()).collect());
+                let matrix = centre(&held, &local, limits.clone())
+                    .and_then(|centre| strict(&held, &Draft::new(&local, &values), &centre).ok())
+                    .map(|(z, _, report)| (z, report.cost));
+                Verdict::Bounded { cut, matrix }
+            }
+            Answer::Ray(ray) => {
+                let ray = self.program.affine_bound(&ray, Costs::Ignored);
+                if ray.at(y) > 0.0 { Verdict::Unbounded { ray } } else { Verdict::Stopped }
+            }
+            Answer::Nothing => Verdict::Stopped,
+        }
+    }
+
+    /// The dual point with these row duals: flows by pricing, then what bounds can still take.
+    fn multipliers(&self, y: &[f64], mu: &[f64]) -> Result<Multipliers, Error> {
+        // Flows do not depend on the scale of y_k, except through bounds; but at zero they vanish.
+        let largest = self.program.anchor.iter().map(|anchor| anchor.map_or(1.0, |(_, f)| 1.0 / f));
+        let lifted = y.iter().zip(largest).map(|(y, largest)| y.max(1e-6 * largest)).collect();
+        let flows = colgen::flows(&self.problem.with_fixed_y(lifted)?, mu)?;
+        Ok(self.program.multipliers_of_flows(mu, &flows))
+    }
+}
