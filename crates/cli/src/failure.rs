@@ -19,4 +19,43 @@ pub enum Failure {
         "the mechanism violates its guarantee; it was not used. This is a bug: please report it"
     )]
     NotPrivate,
+    /// A file cannot be read.
+    #[error("{}: {error}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// A problem or solution file is not one.
+    #[error("{}: {error}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, by field and index.
+        error: lrgeo_optim::format::FormatError,
+    },
+    /// The engine gave up.
+    #[error(transparent)]
+    Engine(#[from] lrgeo_optim::Error),
+    /// The problem has no solution.
+    #[error(transparent)]
+    Infeasible(lrgeo_optim::Error),
+    /// A solution does not hold what it claims.
+    #[error("{failed} of the checks failed")]
+    CheckFailed {
+        /// How many.
+        failed: usize,
+    },
+}
+
+impl Failure {
+    /// What the program exits with; see `lrgeo --help`.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Infeasible(_) => 3,
+            Self::CheckFailed { .. } => 4,
+            _ => 1,
+        }
+    }
 }

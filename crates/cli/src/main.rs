@@ -1,10 +1,12 @@
 //! `lrgeo`, the command line: a table of contents. Each command has a file of its own.
 
+mod check;
 mod cost_table;
 mod demo;
 mod failure;
 mod map;
 mod options;
+mod solve;
 mod ui;
 
 use std::process::ExitCode;
@@ -23,8 +25,11 @@ Examples, one per command:
   lrgeo cost-table build city.lrmap --cell 100m -o city.lrtable
   lrgeo cost-table info city.lrtable
   lrgeo cost-table slice city.lrtable --circle 64.14,-21.92,1km -o slice.csv
+  lrgeo solve problem.json -o solution.json
+  lrgeo check problem.json solution.json
 
-Exit codes: 0 done, 1 something is wrong with the input (the message says what), 2 wrong usage.";
+Exit codes: 0 done, 1 something is wrong with the input (the message says what), 2 wrong usage,
+3 the problem has no solution, 4 a solution does not hold what it claims.";
 
 /// Location privacy that can be checked: use a service without telling it where you are.
 #[derive(Parser)]
@@ -47,6 +52,10 @@ enum Command {
     /// Make and read the cost reference table that a server publishes.
     #[command(subcommand)]
     CostTable(cost_table::CostTableCommand),
+    /// Find the cheapest mechanism of a problem file, with a proven bound.
+    Solve(solve::Solve),
+    /// Verify a solution file against its problem.
+    Check(check::Check),
 }
 
 fn main() -> ExitCode {
@@ -56,7 +65,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("error: {failure}");
-            ExitCode::FAILURE
+            ExitCode::from(failure.exit_code())
         }
     }
 }
@@ -66,5 +75,7 @@ fn run(command: Command, ui: &Ui) -> Result<(), Failure> {
         Command::Demo(demo) => demo.run(ui),
         Command::Map(command) => command.run(ui),
         Command::CostTable(command) => command.run(ui),
+        Command::Solve(solve) => solve.run(ui),
+        Command::Check(check) => check.run(ui),
     }
 }

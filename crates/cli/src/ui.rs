@@ -17,6 +17,11 @@ impl Ui {
         Self { quiet, bar: Mutex::new(None) }
     }
 
+    /// Whether only results and errors are wanted.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// A remark on standard error: not part of the result, left out with `--quiet`.
     pub fn remark(&self, text: impl AsRef<str>) {
         if !self.quiet {

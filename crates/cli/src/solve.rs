@@ -1,0 +1,284 @@
+//! `lrgeo solve`: the engine on a problem file.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lrgeo_map::write_whole;
+use lrgeo_optim::format::{
+    self, FormatError, Limits, SolutionFile, solution_to_json, solution_to_npz,
+};
+use lrgeo_optim::{Error, Problem, ProgressCallback, Settings, Solution, benders, colgen, direct};
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::ui::{Ui, count};
+
+/// Find the cheapest mechanism of a problem file, strictly private, with a proven bound.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  lrgeo solve problem.json -o solution.json
+  lrgeo solve problem.npz --engine benders --absolute-gap 0.01 --time-limit 60s -o solution.npz
+The files are described in docs/problem-format.md. Exit code 3: the problem has no solution.
+Ctrl-C stops with the best matrix so far.")]
+pub struct Solve {
+    /// The problem, JSON or .npz.
+    problem: PathBuf,
+    /// How to solve it; all give the same answer.
+    #[arg(long, value_enum, default_value_t)]
+    engine: Engine,
+    /// Stop at this relative gap between cost and proven bound.
+    #[arg(long, default_value_t = 1e-6)]
+    gap: f64,
+    /// Benders only: stop at this gap in km per report too (the paper takes 0.01).
+    #[arg(long, value_name = "KM")]
+    absolute_gap: Option<f64>,
+    /// Stop after this long with the best matrix so far: 60s, 2m, 500ms.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    time_limit: Option<Duration>,
+    /// Print the account as JSON (the matrix goes to --output).
+    #[arg(long)]
+    json: bool,
+    /// Where to write the solution; .npz by its name, else JSON.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// `--engine`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// Column generation.
+    #[default]
+    Colgen,
+    /// Benders' decomposition, as in the paper.
+    Benders,
+    /// The whole linear program at once.
+    Direct,
+}
+
+impl Solve {
+    pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        let problem = read(&self.problem, format::read_problem)?;
+        let bar = (!ui.is_quiet()).then(bar);
+        let settings = Settings {
+            gap: self.gap,
+            time_limit: self.time_limit,
+            cancel: Some(cancelled_by_ctrl_c()),
+            progress: bar.clone().map(show_progress),
+            ..Settings::default()
+        };
+        let solved = self.solve(&problem, &settings);
+        if let Some(bar) = bar {
+            bar.finish_and_clear();
+        }
+        let solution = match solved {
+            Ok(solution) => solution,
+            Err(error @ Error::Infeasible { .. }) => {
+                self.write(&SolutionFile::infeasible())?;
+                if self.json {
+                    ui.json(&json!({ "status": "infeasible", "reason": error.to_string() }));
+                }
+                return Err(Failure::Infeasible(error));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let summary = self.summary(&problem, &solution);
+        let account = account(&problem, &solution);
+        self.write(&solution.into())?;
+        if self.json {
+            ui.json(&account);
+        } else {
+            ui.lines(&summary);
+            if let Some(output) = &self.output {
+                ui.remark(format!("wrote {}", output.display()));
+            }
+        }
+        Ok(())
+    }
+
+    fn solve(&self, problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+        match self.engine {
+            Engine::Colgen => colgen::solve(problem, settings),
+            Engine::Direct => direct::solve(problem, settings),
+            Engine::Benders => {
+                let absolute_gap = self.absolute_gap.unwrap_or(0.0);
+                let options = benders::Options { absolute_gap, ..benders::Options::default() };
+                benders::solve_with(problem, settings, &options)
+            }
+        }
+    }
+
+    fn write(&self, solution: &SolutionFile) -> Result<(), Failure> {
+        let Some(path) = &self.output else { return Ok(()) };
+        let bytes = match path.extension().is_some_and(|extension| extension == "npz") {
+            true => solution_to_npz(solution),
+            false => solution_to_json(solution).map(String::into_bytes),
+        };
+        let bytes = bytes.map_err(|error| Failure::Format { path: path.clone(), error })?;
+        Ok(write_whole(path, [bytes.as_slice()])?)
+    }
+
+    fn summary(&self, problem: &Problem, solution: &Solution) -> Vec<(&'static str, String)> {
+        let certificate = &solution.certificate;
+        vec![
+            ("status", solution.status.as_str().to_owned()),
+            (
+                "problem",
+                format!(
+                    "{} rows x {} columns, {} arcs, epsilon {}{}",
+                    count(problem.rows() as u64),
+                    count(problem.columns() as u64),
+                    count(problem.arcs().len() as u64),
+                    problem.epsilon(),
+                    eps_spacing(problem)
+                        .map_or_else(String::new, |value| format!(", eps*spacing {value:.3}")),
+                ),
+            ),
+            ("cost", format!("{:.9}", solution.objective)),
+            ("proven bound", format!("{:.9}", solution.lower_bound)),
+            ("gap", format!("{:.2e}", solution.gap)),
+            (
+                "work",
+                format!(
+                    "{:?}, {} iterations, {} columns, {:.3} s",
+                    self.engine,
+                    count(solution.iterations as u64),
+                    count(solution.columns as u64),
+                    solution.seconds
+                )
+                .to_lowercase(),
+            ),
+            (
+                "strictness",
+                format!(
+                    "worst log excess {:.3e} (at most 0), worst row sum error {:.1e}",
+                    certificate.worst_log_excess, certificate.worst_row_sum_error
+                ),
+            ),
+        ]
+    }
+}
+
+/// The account without the matrix.
+fn account(problem: &Problem, solution: &Solution) -> serde_json::Value {
+    let finite = |value: f64| value.clamp(f64::MIN, f64::MAX);
+    json!({
+        "status": solution.status.as_str(),
+        "rows": problem.rows(),
+        "columns_of_matrix": problem.columns(),
+        "eps_spacing": eps_spacing(problem),
+        "objective": solution.objective,
+        "lower_bound": solution.lower_bound,
+        "gap": finite(solution.gap),
+        "iterations": solution.iterations,
+        "columns": solution.columns,
+        "seconds": solution.seconds,
+        "worst_log_excess": finite(solution.certificate.worst_log_excess),
+        "worst_row_sum_error": solution.certificate.worst_row_sum_error,
+        "trace": solution.trace.iter().map(|point| json!({
+            "iteration": point.iteration,
+            "upper_bound": finite(point.upper_bound),
+            "lower_bound": point.lower_bound,
+            "seconds": point.seconds,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+/// Epsilon times the typical distance of a row to its nearest neighbour: what sets the difficulty.
+fn eps_spacing(problem: &Problem) -> Option<f64> {
+    let mut nearest = vec![f64::INFINITY; problem.rows()];
+    for arc in problem.arcs() {
+        for row in [arc.i, arc.j] {
+            nearest[row] = nearest[row].min(arc.d);
+        }
+    }
+    nearest.retain(|d| d.is_finite());
+    nearest.sort_by(f64::total_cmp);
+    nearest.get(nearest.len() / 2).map(|d| problem.epsilon() * d)
+}
+
+/// Reads a file within the limits of the format.
+pub fn read<T>(
+    path: &Path,
+    parse: impl Fn(&[u8], &Limits) -> Result<T, FormatError>,
+) -> Result<T, Failure> {
+    let limits = Limits::default();
+    let failed = |error| Failure::Read { path: path.to_owned(), error };
+    let size = std::fs::metadata(path).map_err(failed)?.len();
+    if size > limits.bytes as u64 {
+        let (found, limit) = (size as usize, limits.bytes);
+        let error = Error::TooLarge { field: "file", found, limit }.into();
+        return Err(Failure::Format { path: path.to_owned(), error });
+    }
+    let bytes = std::fs::read(path).map_err(failed)?;
+    parse(&bytes, &limits).map_err(|error| Failure::Format { path: path.to_owned(), error })
+}
+
+/// `60s`, `2m`, `1h`, `500ms`, or plain seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let seconds = match &text[digits.len()..] {
+        "" | "s" => 1.0,
+        "ms" => 1e-3,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("must be a time like 60s, 2m or 500ms".into()),
+    };
+    let value: f64 = digits.parse().map_err(|_| "must be a time like 60s, 2m or 500ms")?;
+    Duration::try_from_secs_f64(value * seconds).map_err(|error| error.to_string())
+}
+
+/// A flag that Ctrl-C raises; a second Ctrl-C ends the program.
+fn cancelled_by_ctrl_c() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let raised = Arc::clone(&flag);
+    // Without a handler Ctrl-C still ends the program, only without a matrix.
+    let _ = ctrlc::set_handler(move || {
+        if raised.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
+    flag
+}
+
+/// A line on a terminal, nothing elsewhere.
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed}  {msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn show_progress(bar: ProgressBar) -> ProgressCallback {
+    Arc::new(move |progress| {
+        bar.set_message(format!(
+            "iteration {}  cost {:.6}  bound {:.6}  gap {:.1e}  columns {}",
+            progress.iteration,
+            progress.upper_bound,
+            progress.lower_bound,
+            progress.gap,
+            count(progress.columns as u64),
+        ));
+        bar.tick();
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_with_their_unit() {
+        assert_eq!(duration("60s"), Ok(Duration::from_secs(60)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
+        assert!(duration("soon").is_err());
+        assert!(duration("-1s").is_err());
+    }
+}
