@@ -36,8 +36,7 @@ fn every_engine_solves_and_its_solution_passes_the_check() {
         for name in ["solution.json", "solution.npz"] {
             let solution = directory.join(name);
             let solution = solution.to_str().unwrap();
-            let solved =
-                lrgeo(&["solve", problem, "--engine", engine, "--json", "-o", solution]);
+            let solved = lrgeo(&["solve", problem, "--engine", engine, "--json", "-o", solution]);
             assert_eq!(code(&solved), 0, "{engine}: {solved:?}");
             let account: serde_json::Value = serde_json::from_slice(&solved.stdout).unwrap();
             assert_eq!(account["status"], "optimal", "{engine}: {account}");

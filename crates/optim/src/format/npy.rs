@@ -83,7 +83,7 @@ impl Array {
         let mut header =
             format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
         // numpy wants the data to start at a multiple of 64.
-        while (MAGIC.len() + 4 + header.len() + 1) % 64 != 0 {
+        while !(MAGIC.len() + 4 + header.len() + 1).is_multiple_of(64) {
             header.push(' ');
         }
         header.push('\n');

@@ -181,7 +181,7 @@ fn npz_errors_name_the_array() {
     assert_eq!(npz(&[]), "version is missing");
     let other = ("version", npy::Array::integers(&[], vec![3]));
     assert_eq!(npz(&[other]), "version is 3, this program reads version 1");
-    assert_eq!(npz(&[version.clone()]), "cost is missing");
+    assert_eq!(npz(std::slice::from_ref(&version)), "cost is missing");
     let flat = ("cost", npy::Array::floats(&[2], vec![1.0, 2.0]));
     assert_eq!(npz(&[version.clone(), flat]), "cost is of shape [2], expected a matrix");
     let cost = ("cost", npy::Array::floats(&[1, 2], vec![1.0, f64::NAN]));

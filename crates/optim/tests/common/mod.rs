@@ -266,6 +266,7 @@ fn with_loose_bounds(random: &mut Random, parts: ProblemParts, places: &[Point])
 /// The rows of a tile; what lies outside keeps its (exponential) rows and bounds those inside.
 fn tile(random: &mut Random, places: &[Point], epsilon: f64, reach: f64) -> ProblemParts {
     let outside_matrix = exponential(places, epsilon);
+    let outside_value = |row: usize, column: usize| outside_matrix[row][column];
     let (inside, outside): (Vec<usize>, Vec<usize>) =
         (0..places.len()).partition(|&p| p == 0 || random.chance(0.6));
     let mut bounds = Vec::new();
@@ -275,7 +276,7 @@ fn tile(random: &mut Random, places: &[Point], epsilon: f64, reach: f64) -> Prob
             for &j in &outside {
                 let d = distance(places[i], places[j]);
                 if d <= reach {
-                    let (ratio, there) = ((epsilon * d).exp(), outside_matrix[j][column]);
+                    let (ratio, there) = ((epsilon * d).exp(), outside_value(j, column));
                     low = low.max(there / ratio);
                     high = high.min(there * ratio);
                 }
