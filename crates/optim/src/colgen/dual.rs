@@ -29,7 +29,7 @@ const MOST_ROUNDS: usize = 25;
 
 /// Rounds in which the row with the largest entry pays alone. A tied column that spans many rows would
 /// pass the burden from row to row; after these, all of its rows pay alike.
-const SINGLE_PAYERS: usize = 6;
+const SINGLE_PAYERS: usize = 4;
 
 pub(super) fn make_feasible(
     blocks: &Blocks,

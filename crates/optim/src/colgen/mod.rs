@@ -230,7 +230,7 @@ impl<'a> Run<'a> {
 
     /// Drops the columns that matter least once there are too many.
     fn drop_columns(&mut self) {
-        let most = COLUMNS_PER_ROW * self.problem.rows() + 4 * self.master.links.len();
+        let most = COLUMNS_PER_ROW * self.problem.rows() + 16 * self.master.links.len();
         self.master.keep(most);
     }
 
