@@ -13,6 +13,9 @@ use super::dense::{Factor, axpy, dot};
 use super::links::Links;
 use std::sync::Arc;
 
+/// Residuals up to this are rounding.
+const SETTLED: f64 = 1e-14;
+
 /// What a column of the master stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -183,10 +186,10 @@ impl Master {
     /// Largest primal residual of the row sums and links.
     pub fn primal_error(&self) -> f64 {
         let (primal, link) = self.primal_residuals(true);
-        primal.iter().chain(&link).fold(0.0, |worst: f64, r| worst.max(r.abs()))
+        largest(&primal).max(largest(&link))
     }
 
-    fn primal_residuals(&self, artificials: bool) -> (Vec<f64>, Vec<f64>) {
+    pub(super) fn primal_residuals(&self, artificials: bool) -> (Vec<f64>, Vec<f64>) {
         let mut primal = self.right_side.clone();
         let mut link: Vec<f64> =
             self.links.iter().map(|l| if l.y.is_some() { 0.0 } else { 1.0 }).collect();
@@ -377,7 +380,7 @@ impl Master {
         let mut best = self.x.clone();
         for round in 0..6 {
             let (primal, link) = self.primal_residuals(false);
-            let worst = primal.iter().chain(&link).fold(0.0, |w: f64, r| w.max(r.abs()));
+            let worst = largest(&primal).max(largest(&link));
             if worst < last {
                 best.clone_from(&self.x);
             }
@@ -397,7 +400,13 @@ impl Master {
             }
         }
         self.x = best;
-        last
+        if last > SETTLED { self.settle() } else { last }
+    }
+
+    /// Largest residual of row sums and links without artificials.
+    pub(super) fn worst_residual(&self) -> f64 {
+        let (primal, link) = self.primal_residuals(false);
+        largest(&primal).max(largest(&link))
     }
 
     /// `a_j . mu + link part` of column j; y takes its links with the opposite sign.
@@ -502,6 +511,10 @@ impl Master {
         }
         total
     }
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |largest: f64, v| largest.max(v.abs()))
 }
 
 fn ratio(artificial: &Artificial) -> Vec<f64> {

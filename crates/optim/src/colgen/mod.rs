@@ -15,6 +15,7 @@ mod output;
 mod pricing;
 mod prove;
 pub(crate) mod repair;
+mod settle;
 mod tree;
 mod warm;
 
