@@ -69,11 +69,13 @@ impl StreetGraph {
             ms: travel_time(a.length_km, a.speed_kmh),
         };
         let arcs: Vec<Arc> = streets.arcs.iter().filter(|a| a.from != a.to).map(measured).collect();
-        Self::from_arcs(streets.nodes.clone(), &arcs)
+        Self::from_arcs(streets.nodes.clone(), arcs)
     }
 
-    /// The graph of arcs that are already measured.
-    pub(crate) fn from_arcs(coords: Vec<Coord>, arcs: &[Arc]) -> Self {
+    /// The graph of arcs that are already measured. They are put in order first, so that the same
+    /// streets are the same graph, and the same version of a map, whatever order they came in.
+    pub(crate) fn from_arcs(coords: Vec<Coord>, mut arcs: Vec<Arc>) -> Self {
+        arcs.sort_unstable_by_key(|a| (a.from, a.to, a.mm, a.ms));
         let n = coords.len();
         let by = |tail: fn(&Arc) -> u32, head: fn(&Arc) -> u32| {
             [
@@ -157,7 +159,7 @@ impl StreetGraph {
             .filter(|a| a.from != u32::MAX && a.to != u32::MAX)
             .collect();
         let coords = kept.iter().map(|&v| self.coords[v as usize]).collect();
-        (StreetGraph::from_arcs(coords, &arcs), kept)
+        (StreetGraph::from_arcs(coords, arcs), kept)
     }
 
     /// Sorts nodes along a Z-order curve, so that a search finds what is near on the map near in

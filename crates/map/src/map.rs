@@ -200,7 +200,7 @@ impl Map {
             .map(|(node, weight)| Ok(Target { node: check_node("targets", node)?, weight }))
             .collect::<Result<Vec<_>, MapError>>()?;
 
-        let graph = StreetGraph::from_arcs(coords, &arcs);
+        let graph = StreetGraph::from_arcs(coords, arcs);
         let map = Map { source, travel, cell, graph, places, targets };
         Ok((map, file.fingerprint))
     }

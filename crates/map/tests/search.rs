@@ -48,7 +48,12 @@ fn dijkstra_equals_bellman_ford_on_random_directed_graphs() {
             for direction in [Direction::Forward, Direction::Reversed] {
                 let source = rng.below(nodes) as u32;
                 let expected = oracle(&graph, source, direction, metric);
-                assert_eq!(search.all(source, direction), expected, "case {case}, {streets:?}");
+                assert_eq!(
+                    search.all(source, direction),
+                    expected,
+                    "case {case}: {} arcs",
+                    streets.arcs.len()
+                );
 
                 let limit = rng.below(3_000_000) as Travel;
                 let mut within = search.within(source, direction, limit);

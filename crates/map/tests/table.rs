@@ -221,14 +221,15 @@ fn tables_and_maps_survive_the_file_and_refuse_damage() {
     let (map_path, table_path) = (scratch.path("a.lrmap"), scratch.path("a.lrtable"));
     let version = map.save(&map_path).unwrap();
     let (again, same) = Map::open(&map_path).unwrap();
-    assert_eq!((again, same), (map.clone(), version));
+    assert!(again == map, "a map read back is another map");
+    assert_eq!(same, version);
     assert_eq!(map.version(), version);
 
     let built = table(&map, 200.0);
     built.save(&table_path).unwrap();
     let opened = CostTable::open(&table_path).unwrap();
     assert_eq!((opened.cells(), opened.places()), (built.cells(), built.places()));
-    assert_eq!((opened.travel(), opened.map), (built.travel(), version));
+    assert!(opened.travel() == built.travel() && opened.map == version);
     assert_eq!(opened.tiles(), built.tiles());
 
     let wrong_kind = Map::open(&table_path).unwrap_err().to_string();
