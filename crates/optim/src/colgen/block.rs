@@ -22,6 +22,12 @@ const SMALLEST_FLOOR: f64 = 1e-11;
 /// rounding the result finds room. The proof of the bound does not use it.
 const ROUNDING_ROOM: f64 = 1e-12;
 
+/// Ceiling of every entry of a block whose root is the constant 1. Without one, points may reach
+/// e^(eps D): no row sum lets a matrix use them, and they drown all else. It is not the 1 that row sums
+/// imply, for then the duals would lean on it where they could use the arcs, and cuts made of
+/// them (Benders) would be weaker at any other y.
+pub(crate) const LARGEST_VALUE: f64 = 10.0;
+
 /// What scales a block's points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Root {
@@ -377,6 +383,12 @@ impl<'a> Builder<'a> {
             inner_y = Some(node_rows.len());
             node_rows.push(NO_ROW);
             limits.push([unlimited, (tied.largest.ln(), SMALLEST_FLOOR.ln())]);
+        }
+        if root == Root::One {
+            for limit in &mut limits[..rows.len()] {
+                let ceiling = &mut limit[Special::One as usize].0;
+                *ceiling = ceiling.min(LARGEST_VALUE.ln());
+            }
         }
         let root_node = node_rows.len() as u32;
         node_rows.push(NO_ROW);

@@ -13,9 +13,6 @@ use super::dense::{Factor, axpy, dot};
 use super::links::Links;
 use std::sync::Arc;
 
-/// Residuals up to this are rounding.
-const SETTLED: f64 = 1e-14;
-
 /// What a column of the master stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -234,7 +231,18 @@ impl Master {
         let typical = sums.iter().sum::<f64>() / rows as f64;
         let x = 1.0 / typical.max(1e-3);
         let reduced = self.reduced_costs();
-        self.x.fill(x);
+        let mut points = vec![0.0; self.links.len()];
+        for column in &self.columns {
+            if let Kind::Point { link, .. } = column.kind {
+                points[link] += 1.0;
+            }
+        }
+        for (value, column) in self.x.iter_mut().zip(&self.columns) {
+            *value = match column.kind {
+                Kind::Point { link, .. } if self.links[link].y.is_none() => 1.0 / points[link],
+                _ => x,
+            };
+        }
         for (s, reduced) in self.s.iter_mut().zip(reduced) {
             *s = reduced.max(0.1 * scale);
         }
@@ -372,43 +380,6 @@ impl Master {
         }
     }
 
-    /// Projects the weights onto the row sums in the metric of x^2, without artificials, until the
-    /// residual no longer shrinks. Returns the residual left.
-    pub fn polish(&mut self) -> f64 {
-        let mut last = f64::INFINITY;
-        let nothing = vec![0.0; self.right_side.len()];
-        let mut best = self.x.clone();
-        for round in 0..6 {
-            let (primal, link) = self.primal_residuals(false);
-            let worst = largest(&primal).max(largest(&link));
-            if worst < last {
-                best.clone_from(&self.x);
-            }
-            if worst >= 0.5 * last || worst < 2e-16 || round == 5 {
-                last = last.min(worst);
-                break;
-            }
-            last = worst;
-            let scaling: Vec<f64> = self.x.iter().map(|x| x * x).collect();
-            let links = self.prepare(&scaling, &nothing);
-            let (mu, pi) = self.eliminate(primal, &link, &links);
-            let along = self.along_all_of(&mu, &pi);
-            for j in 0..self.x.len() {
-                let change = scaling[j] * along[j];
-                // Clipped component by component: one step length for all would stall.
-                self.x[j] = (self.x[j] + change).max(0.01 * self.x[j]);
-            }
-        }
-        self.x = best;
-        if last > SETTLED { self.settle() } else { last }
-    }
-
-    /// Largest residual of row sums and links without artificials.
-    pub(super) fn worst_residual(&self) -> f64 {
-        let (primal, link) = self.primal_residuals(false);
-        largest(&primal).max(largest(&link))
-    }
-
     /// `a_j . mu + link part` of column j; y takes its links with the opposite sign.
     fn along(&self, j: usize, mu: &[f64], pi: &[f64]) -> f64 {
         let column = &self.columns[j];
@@ -419,7 +390,7 @@ impl Master {
         }
     }
 
-    fn along_all_of(&self, mu: &[f64], pi: &[f64]) -> Vec<f64> {
+    pub(super) fn along_all_of(&self, mu: &[f64], pi: &[f64]) -> Vec<f64> {
         let mut along: Vec<f64> = (0..self.x.len()).map(|j| self.along(j, mu, pi)).collect();
         for (link, pi) in self.links.iter().zip(pi) {
             if let Some(y) = link.y {
@@ -513,7 +484,7 @@ impl Master {
     }
 }
 
-fn largest(values: &[f64]) -> f64 {
+pub(super) fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |largest: f64, v| largest.max(v.abs()))
 }
 

@@ -257,7 +257,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A block's point as a column of the master, scaled to a largest value of 1.
+    /// A block's point as a column of the master, scaled to a largest value of 1; where the root is the
+    /// constant 1 as it is, so that weights are shares.
     fn column(&self, index: usize, z: &[f64]) -> Column {
         let block = &self.blocks.blocks[index];
         let all_rows = self.problem.rows();
@@ -280,7 +281,10 @@ impl<'a> Run<'a> {
                 block.rows.iter().zip(z).filter(|(row, _)| **row != NO_ROW).map(|(_, z)| *z),
             ),
         }
-        let largest = values.iter().fold(f64::MIN_POSITIVE, |largest: f64, v| largest.max(*v));
+        let largest = match block.root {
+            Root::One => 1.0,
+            _ => values.iter().fold(f64::MIN_POSITIVE, |largest: f64, v| largest.max(*v)),
+        };
         values.iter_mut().for_each(|v| *v /= largest);
         cost /= largest;
         let (kind, beta) = match self.link_of_block[index] {

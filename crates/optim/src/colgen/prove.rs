@@ -1,6 +1,6 @@
 //! Flows from priced trees: the witness that `bound` checks.
 
-use super::block::{Block, Blocks, NO_ROW, Root};
+use super::block::{Block, Blocks, LARGEST_VALUE, NO_ROW, Root};
 use super::pricing::node_weights;
 use super::tree::Tree;
 use crate::bound::ArcFlow;
@@ -109,19 +109,19 @@ impl<'a> Prover<'a> {
         }
     }
 
-    /// Whether a bound on the entry limits it more than the fixed entry beside it.
+    /// Whether a bound on the entry (or the ceiling of all) limits it more than the fixed entry beside it.
     fn bound_is_tighter(&self, column: usize, row: u32, beside: End, up: bool) -> bool {
         let mut bounds = self.problem.bounds().iter();
-        let Some(bound) = bounds.find(|b| b.row == row as usize && b.column == column) else {
-            return false;
-        };
+        let bound = bounds.find(|b| b.row == row as usize && b.column == column);
+        let (low, high) =
+            bound.map_or((0.0, LARGEST_VALUE), |bound| (bound.low, bound.high.min(LARGEST_VALUE)));
         let Some(y) = self.problem.fixed_y().map(|y| y[column]) else { return true };
         let log = self.neighbours[row as usize]
             .iter()
             .find(|(other, _)| *other == beside.row)
             .map_or(0.0, |(_, log)| *log);
         let fixed = (y * beside.factor).ln();
-        if up { bound.high.ln() < fixed + log } else { bound.low.ln() > fixed - log }
+        if up { high.ln() < fixed + log } else { low.ln() > fixed - log }
     }
 
     /// The tied row beside `row` that limits it most: from above (`up`) or from below.

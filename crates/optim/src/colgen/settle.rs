@@ -2,15 +2,18 @@
 //!
 //! Near a degenerate vertex the large weights span only part of the equations and the rest hangs on
 //! weights of 1e-10: in the metric of x^2 (`polish`) the normal matrix then has a condition of 1e20,
-//! and its Cholesky factor loses what the small weights should carry. Here the equations are
+//! and its Cholesky factor loses what the small weights should carry. Then the equations are
 //! eliminated as they are. Every pivot is the entry that moves most in proportion to its weight, so
 //! the multipliers stay below 1, no column loses its own relative precision, and what is missing is
 //! taken by the weights that can best afford it. Equations that depend on others drop out.
 
-use super::master::{Kind, Master};
+use super::master::{Kind, Master, largest};
+
+/// Residuals up to this are left as they are: rounding of the sums themselves is not much smaller.
+const SETTLED: f64 = 1e-13;
 
 /// Beyond this many numbers elimination takes too long for what it gives.
-const MOST_WORK: usize = 400_000_000;
+const MOST_WORK: usize = 100_000_000;
 
 /// A column of which elimination has left less than this share depends on the ones before.
 const DEPENDENT: f64 = 1e-9;
@@ -19,9 +22,46 @@ const DEPENDENT: f64 = 1e-9;
 const ROUNDS: usize = 4;
 
 impl Master {
+    /// Projects the weights onto the row sums in the metric of x^2, without artificials, until the
+    /// residual no longer shrinks. Returns the residual left.
+    pub fn polish(&mut self) -> f64 {
+        let mut last = f64::INFINITY;
+        let nothing = vec![0.0; self.right_side.len()];
+        let mut best = self.x.clone();
+        for round in 0..6 {
+            let (primal, link) = self.primal_residuals(false);
+            let worst = largest(&primal).max(largest(&link));
+            if worst < last {
+                best.clone_from(&self.x);
+            }
+            if worst >= 0.5 * last || worst < 2e-16 || round == 5 {
+                last = last.min(worst);
+                break;
+            }
+            last = worst;
+            let scaling: Vec<f64> = self.x.iter().map(|x| x * x).collect();
+            let links = self.prepare(&scaling, &nothing);
+            let (mu, pi) = self.eliminate(primal, &link, &links);
+            let along = self.along_all_of(&mu, &pi);
+            for j in 0..self.x.len() {
+                let change = scaling[j] * along[j];
+                // Clipped component by component: one step length for all would stall.
+                self.x[j] = (self.x[j] + change).max(0.01 * self.x[j]);
+            }
+        }
+        self.x = best;
+        if last > SETTLED { self.settle() } else { last }
+    }
+
+    /// Largest residual of row sums and links without artificials.
+    fn worst_residual(&self) -> f64 {
+        let (primal, link) = self.primal_residuals(false);
+        largest(&primal).max(largest(&link))
+    }
+
     /// Moves as few weights as there are independent equations, so that all equations hold up to
     /// rounding. Returns the residual left.
-    pub(super) fn settle(&mut self) -> f64 {
+    fn settle(&mut self) -> f64 {
         let equations = self.right_side.len() + self.links.len();
         let mut last = self.worst_residual();
         if equations.saturating_pow(2).saturating_mul(self.columns.len()) > MOST_WORK {
@@ -92,19 +132,19 @@ impl Master {
 /// Gaussian elimination; returns the pivots (equation, column) in order. A basic column keeps its
 /// values as they were when it was chosen, zero in the equations eliminated with it.
 fn eliminate(columns: &mut [Vec<f64>], x: &[f64], residual: &mut [f64]) -> Vec<(usize, usize)> {
-    let largest = |column: &[f64], open: &[bool]| {
+    let largest_open = |column: &[f64], open: &[bool]| {
         let entries = column.iter().zip(open).enumerate().filter(|(_, (_, open))| **open);
         entries
             .fold((0.0, 0), |best, (i, (v, _))| if v.abs() > best.0 { (v.abs(), i) } else { best })
     };
     let mut open = vec![true; residual.len()];
     let mut left: Vec<usize> = (0..columns.len()).collect();
-    let original: Vec<f64> = columns.iter().map(|column| largest(column, &open).0).collect();
+    let original: Vec<f64> = columns.iter().map(|column| largest_open(column, &open).0).collect();
     let mut basis = Vec::new();
     loop {
         let mut best: Option<(f64, usize, usize)> = None;
         left.retain(|&j| {
-            let (size, i) = largest(&columns[j], &open);
+            let (size, i) = largest_open(&columns[j], &open);
             let independent = size > DEPENDENT * original[j];
             if independent && best.is_none_or(|(score, ..)| size * x[j] > score) {
                 best = Some((size * x[j], i, j));
