@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How time and memory of column generation grow: with places (OMG) and with users and |N_m| (CLR-Geo).
+"""How time and memory of column generation grow: with places (OMG) and with users and places per user (CLR-Geo).
 
     python3 bench/engine/growth.py [--data DIR]
 
@@ -19,8 +19,8 @@ ENGINE = ROOT / "target/release/examples/engine"
 SERIES = [
     ("OMG, eps 5", "places K", [(k, ["omg", k, 5]) for k in (50, 100, 200, 400, 800, 1331)]),
     ("OMG, eps 2", "places K", [(k, ["omg", k, 2]) for k in (50, 100, 200, 400, 800)]),
-    ("CLR-Geo, |N_m| = 20, eps 5", "users", [(m, ["clr", m, 20, 5]) for m in (1, 2, 4, 8, 16)]),
-    ("CLR-Geo, 2 users, eps 5", "|N_m|", [(n, ["clr", 2, n, 5]) for n in (10, 20, 40, 80)]),
+    ("CLR-Geo, 20 places per user, eps 5", "users", [(m, ["clr", m, 20, 5]) for m in (1, 2, 4, 8, 16)]),
+    ("CLR-Geo, 2 users, eps 5", "places per user", [(n, ["clr", 2, n, 5]) for n in (10, 20, 40, 80)]),
 ]
 COLOURS = ["#1b6ca8", "#c0392b", "#2d8a4e", "#8e44ad"]
 
