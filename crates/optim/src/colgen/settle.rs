@@ -18,8 +18,9 @@ const MOST_WORK: usize = 100_000_000;
 /// A column of which elimination has left less than this share depends on the ones before.
 const DEPENDENT: f64 = 1e-9;
 
-/// Rounds of elimination: the first takes the error, the others what rounding and clipping left.
-const ROUNDS: usize = 4;
+/// Rounds of elimination. A weight that would fall below zero is cut there, and what that breaks is
+/// left to the next round, in which the weight is the last to be chosen.
+const ROUNDS: usize = 12;
 
 impl Master {
     /// Projects the weights onto the row sums in the metric of x^2, without artificials, until the
@@ -67,19 +68,22 @@ impl Master {
         if equations.saturating_pow(2).saturating_mul(self.columns.len()) > MOST_WORK {
             return last;
         }
+        let mut best = self.x.clone();
         for _ in 0..ROUNDS {
-            let before = self.x.clone();
             let change = self.basic_correction();
             for (x, change) in self.x.iter_mut().zip(change) {
-                *x = (*x + change).max(0.01 * *x);
+                *x = (*x + change).max(0.0);
             }
             let worst = self.worst_residual();
-            if worst.is_nan() || worst >= last {
-                self.x = before;
+            if worst < last {
+                last = worst;
+                best.clone_from(&self.x);
+            }
+            if worst <= SETTLED || !worst.is_finite() {
                 break;
             }
-            last = worst;
         }
+        self.x = best;
         last
     }
 
@@ -140,7 +144,7 @@ fn eliminate(columns: &mut [Vec<f64>], x: &[f64], residual: &mut [f64]) -> Vec<(
     let mut open = vec![true; residual.len()];
     let mut left: Vec<usize> = (0..columns.len()).collect();
     let original: Vec<f64> = columns.iter().map(|column| largest_open(column, &open).0).collect();
-    let mut basis = Vec::new();
+    let mut basis: Vec<(usize, usize)> = Vec::new();
     loop {
         let mut best: Option<(f64, usize, usize)> = None;
         left.retain(|&j| {
