@@ -43,6 +43,10 @@ const CENTRALITY: f64 = 0.8;
 /// Radius of the box around the duals, in units of the mean cost of a row, at a gap of 1.
 const BOX_RADIUS: f64 = 0.5;
 
+/// Duals whose repair cost more than this many times the mean cost are no place to go on from: with
+/// ties at large eps, reduced costs are differences of numbers like e^(eps D), and their noise is paid for.
+const HOPELESS: f64 = 10.0;
+
 /// Columns kept in the master, per row.
 const COLUMNS_PER_ROW: usize = 3;
 
@@ -101,6 +105,10 @@ struct Run<'a> {
     mean_cost: f64,
     lower_bound: f64,
     best_mu: Vec<f64>,
+    /// The best duals that are feasible for every column, with their bound. No cost is negative,
+    /// so zero is where to begin.
+    centre: Vec<f64>,
+    centre_bound: f64,
     /// No feasible matrix costs more.
     largest_cost: f64,
     iterations: usize,
@@ -168,6 +176,8 @@ impl<'a> Run<'a> {
             mean_cost,
             lower_bound: 0.0,
             best_mu: vec![0.0; problem.rows()],
+            centre: vec![0.0; problem.rows()],
+            centre_bound: 0.0,
             largest_cost: largest_cost(problem),
             iterations: 0,
             target: f64::INFINITY,
@@ -421,6 +431,13 @@ impl<'a> Run<'a> {
             self.best_mu.clone_from(&feasible.mu);
         }
         found.append(&mut feasible.found);
+        if feasible.bound > self.centre_bound {
+            self.centre_bound = feasible.bound;
+            self.centre.clone_from(&feasible.mu);
+        } else if feasible.bound < -HOPELESS * self.mean_cost {
+            feasible.bound = self.centre_bound;
+            feasible.mu.clone_from(&self.centre);
+        }
         (feasible, found)
     }
 
