@@ -28,7 +28,7 @@ const ORACLE_HOLDS: f64 = 8.0;
 /// What is wrong with the engines' answers, if anything.
 fn judge(case: &Case) -> Result<(), String> {
     let problem = &case.problem;
-    let settings = Settings { time_limit: Some(Duration::from_secs(2)), ..Settings::default() };
+    let settings = Settings { time_limit: Some(Duration::from_secs(20)), ..Settings::default() };
     let answers: Vec<(&str, Result<Solution, Error>)> = ENGINES
         .iter()
         .filter(|(name, _)| *name != "benders") // its tail is long at small eps; see below
