@@ -194,14 +194,14 @@ impl Tree {
 
     /// Whether moving the subtree of `node` away from its tight link lowers `w . z`. Sums below the
     /// tolerance of the whole tree still count when they are clear within their own subtree: a far
-    /// basin of low cost weighs next to nothing until it has been scaled up.
+    /// basin of low cost weighs next to nothing until it has been scaled up, and what hangs above it
+    /// at a ceiling must come down first.
     fn improves(&self, node: u32, w: &[f64], tolerance: f64, scratch: &mut Scratch) -> bool {
         let sum = scratch.subtree[node as usize];
-        if self.at_ceiling[node as usize] {
-            return sum > tolerance;
-        }
-        if sum >= 0.0 || sum < -tolerance {
-            return sum < 0.0;
+        // Away from the tight link: up from a floor, down from a ceiling.
+        let sign = if self.at_ceiling[node as usize] { -1.0 } else { 1.0 };
+        if sign * sum >= 0.0 || sum.abs() > tolerance {
+            return sign * sum < 0.0;
         }
         // Summed afresh: what was added and taken off above the tolerance has left its rounding here.
         let (mut fresh, mut magnitude) = (0.0, 0.0);
@@ -218,7 +218,7 @@ impl Tree {
             }
         }
         scratch.subtree[node as usize] = fresh;
-        fresh < -1e-9 * magnitude
+        sign * fresh < -1e-9 * magnitude
     }
 
     /// Fresh z and subtree sums; returns the size below which a sum counts as zero.
