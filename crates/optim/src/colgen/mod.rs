@@ -239,9 +239,12 @@ impl<'a> Run<'a> {
         self.master.penalty = BOX_RADIUS * self.scale() * gap.sqrt() * self.leaning;
     }
 
-    /// Drops the columns that matter least once there are too many.
+    /// Drops the columns that matter least once there are too many. With every iteration a few more
+    /// may stay, so that dropping and finding the same ones again comes to an end.
     fn drop_columns(&mut self) {
-        let most = COLUMNS_PER_ROW * self.problem.rows() + 16 * self.master.links.len();
+        let most = COLUMNS_PER_ROW * self.problem.rows()
+            + 16 * self.master.links.len()
+            + 2 * self.iterations;
         self.master.keep(most);
     }
 
