@@ -19,6 +19,12 @@ pub enum MechanismError {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// A row holds a positive probability below 2^-107: as a whole number of units of 2^-127 it would
+    /// be rounded too coarsely.
+    #[error(
+        "a row is too extreme to be drawn from exactly: one of its probabilities is below 2^-107"
+    )]
+    TooExtreme,
     /// The operating system gave no randomness; nothing may be reported.
     #[error("no randomness from the operating system: {0}")]
     Randomness(#[from] getrandom::Error),

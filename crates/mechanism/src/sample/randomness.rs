@@ -1,0 +1,51 @@
+//! Where uniform bits come from.
+
+use std::convert::Infallible;
+
+use lrgeo_map::rng::SplitMix;
+
+use crate::MechanismError;
+
+/// A source of uniform bits. Not public: outside this crate there are the two sources below and no
+/// third, and each function names the one it takes.
+pub(crate) trait Bits {
+    /// What can go wrong.
+    type Failure;
+
+    /// 128 uniform bits.
+    fn bits(&mut self) -> Result<u128, Self::Failure>;
+}
+
+/// The operating system's generator: the only source for what is really reported.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemRandomness;
+
+impl Bits for SystemRandomness {
+    type Failure = MechanismError;
+
+    fn bits(&mut self) -> Result<u128, MechanismError> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes)?;
+        Ok(u128::from_le_bytes(bytes))
+    }
+}
+
+/// The same bits for the same seed, for tests and experiments. Predictable: whoever reports with it
+/// reports where they are.
+#[derive(Clone, Debug)]
+pub struct SeededRandomness(SplitMix);
+
+impl SeededRandomness {
+    /// From a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(SplitMix::new(seed))
+    }
+}
+
+impl Bits for SeededRandomness {
+    type Failure = Infallible;
+
+    fn bits(&mut self) -> Result<u128, Infallible> {
+        Ok(u128::from(self.0.bits()) << 64 | u128::from(self.0.bits()))
+    }
+}
