@@ -7,6 +7,7 @@
 mod epsilon;
 mod error;
 pub mod exponential;
+pub mod laplace;
 mod matrix;
 pub mod sample;
 pub mod verify;

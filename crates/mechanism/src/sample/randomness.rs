@@ -14,6 +14,13 @@ pub(crate) trait Bits {
 
     /// 128 uniform bits.
     fn bits(&mut self) -> Result<u128, Self::Failure>;
+
+    /// Uniform in (0, 1), never 0 or 1, and as fine near 0 as 128 bits allow.
+    fn unit(&mut self) -> Result<f64, Self::Failure> {
+        // 2^-128 (bits + 1/2); rounding reaches 1 only from the last few units below it.
+        let unit = (self.bits()? as f64 + 0.5) / 2f64.powi(128);
+        Ok(unit.min(1.0 - f64::EPSILON / 2.0))
+    }
 }
 
 /// The operating system's generator: the only source for what is really reported.

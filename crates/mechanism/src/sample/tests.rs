@@ -108,7 +108,9 @@ fn every_unit_has_its_report() {
 }
 
 #[test]
-fn the_system_gives_different_numbers() {
+fn the_system_gives_different_numbers_that_are_never_zero_or_one() {
     let mut system = SystemRandomness;
     assert_ne!(system.bits().unwrap(), system.bits().unwrap());
+    let units: Vec<f64> = (0..1000).map(|_| system.unit().unwrap()).collect();
+    assert!(units.iter().all(|u| *u > 0.0 && *u < 1.0));
 }
