@@ -1,4 +1,6 @@
-//! The privacy parameter.
+//! The privacy parameter, as a number or in words.
+
+use lrgeo_map::units::Length;
 
 use crate::MechanismError;
 
@@ -12,8 +14,18 @@ impl Epsilon {
         if value.is_finite() && value > 0.0 {
             return Ok(Self(value));
         }
-        let reason = format!("{value} is not a positive number; write it like 2/km");
-        Err(MechanismError::Invalid { field: "epsilon", reason })
+        Err(invalid(format!("{value} is not a positive number; write it like 2/km")))
+    }
+
+    /// The epsilon at which a report is at most `factor` times as likely from one place as from
+    /// another within `radius`: `ln(factor) / radius`.
+    pub fn factor_within(factor: f64, radius: Length) -> Result<Self, MechanismError> {
+        if factor.is_finite() && factor > 1.0 {
+            return Self::per_km(factor.ln() / radius.km());
+        }
+        Err(invalid(format!(
+            "a factor of {factor} is not above one; write `factor 2 within 300 m`"
+        )))
     }
 
     /// In 1/km.
@@ -22,18 +34,43 @@ impl Epsilon {
     }
 }
 
+fn invalid(reason: String) -> MechanismError {
+    MechanismError::Invalid { field: "epsilon", reason }
+}
+
 impl std::str::FromStr for Epsilon {
     type Err = MechanismError;
 
-    /// Reads `2/km`, `2 / km`, or a bare number, which is per kilometre.
+    /// Reads `2/km`, `2 per km`, a bare number, which is per kilometre, and `factor 2 within 300 m`.
     fn from_str(text: &str) -> Result<Self, MechanismError> {
-        let number = text.trim().trim_end_matches("km").trim_end().trim_end_matches('/').trim();
-        let value = number.parse().map_err(|_| MechanismError::Invalid {
-            field: "epsilon",
-            reason: format!("`{text}` is not a number per kilometre; write it like 2/km"),
+        let lower = text.trim().to_lowercase();
+        if let Some((factor, radius)) = lower.split_once("within") {
+            return in_words(factor, radius).unwrap_or_else(|| {
+                Err(invalid(format!("`{text}` is not understood; write `factor 2 within 300 m`")))
+            });
+        }
+        let number = match lower.strip_suffix("km").map(str::trim_end) {
+            Some(rest) => rest.strip_suffix('/').or_else(|| rest.strip_suffix("per")),
+            None => Some(lower.as_str()),
+        };
+        let value = number.and_then(|number| number.trim().parse().ok()).ok_or_else(|| {
+            let reason = "is not a number per kilometre; write `2/km` or `factor 2 within 300 m`";
+            invalid(format!("`{text}` {reason}"))
         })?;
         Self::per_km(value)
     }
+}
+
+/// `factor 2 within 300 m`, or `a factor of 2 within 300m`, on both sides of `within`.
+fn in_words(factor: &str, radius: &str) -> Option<Result<Epsilon, MechanismError>> {
+    let mut words = factor.split_whitespace().skip_while(|word| *word == "a");
+    let number = match (words.next()?, words.next()?) {
+        ("factor", "of") => words.next()?,
+        ("factor", number) => number,
+        _ => return None,
+    };
+    let (factor, radius) = (number.parse().ok()?, radius.trim().parse().ok()?);
+    words.next().is_none().then(|| Epsilon::factor_within(factor, radius))
 }
 
 impl std::fmt::Display for Epsilon {
@@ -48,10 +85,36 @@ mod tests {
 
     #[test]
     fn is_read_as_people_write_it() {
-        assert_eq!("2/km".parse::<Epsilon>().unwrap().value(), 2.0);
-        assert_eq!("0.5 / km".parse::<Epsilon>().unwrap().value(), 0.5);
-        assert_eq!("3".parse::<Epsilon>().unwrap().value(), 3.0);
-        for bad in ["0/km", "-1/km", "NaN", "inf/km", "two", ""] {
+        for (text, value) in [("2/km", 2.0), ("0.5 / km", 0.5), ("3", 3.0), (" 4 per KM", 4.0)] {
+            assert_eq!(text.parse::<Epsilon>().unwrap().value(), value, "{text}");
+        }
+        for bad in ["0/km", "-1/km", "NaN", "inf/km", "two", "", "2km", "2/", "/km", "2/m"] {
+            assert!(bad.parse::<Epsilon>().is_err(), "{bad} was accepted");
+        }
+    }
+
+    #[test]
+    fn is_read_in_words() {
+        for (text, value) in [
+            ("factor 2 within 300 m", 2f64.ln() / 0.3),
+            ("a factor of 2 within 300m", 2f64.ln() / 0.3),
+            ("Factor 4 within 1km", 4f64.ln()),
+            ("factor of 1.5 within 0.2 km", 1.5f64.ln() / 0.2),
+        ] {
+            assert_eq!(text.parse::<Epsilon>().unwrap().value(), value, "{text}");
+        }
+        for bad in [
+            "factor 1 within 300 m",
+            "factor 0.5 within 300 m",
+            "factor NaN within 300 m",
+            "factor inf within 300 m",
+            "factor 2 within 300",
+            "factor 2 within 0 m",
+            "factor within 300 m",
+            "factor 2 3 within 300 m",
+            "2 within 300 m",
+            "within",
+        ] {
             assert!(bad.parse::<Epsilon>().is_err(), "{bad} was accepted");
         }
     }

@@ -9,6 +9,7 @@ mod error;
 pub mod exponential;
 pub mod laplace;
 mod matrix;
+pub mod meaning;
 pub mod sample;
 pub mod verify;
 
