@@ -6,22 +6,18 @@ use clap::Args;
 use lrgeo_map::demo::demo_city;
 use lrgeo_map::graph::Metric;
 use lrgeo_map::map::Map;
-use lrgeo_map::places::spacing_km;
 use lrgeo_map::table::CostTable;
 use lrgeo_map::travel::TravelMatrix;
 use lrgeo_map::units::Length;
-use lrgeo_map::utility::Utility;
+use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::sample::{SystemRandomness, draw};
-use lrgeo_mechanism::verify::Verdict;
-use lrgeo_mechanism::{Epsilon, exponential, verify};
+use lrgeo_mechanism::verify::{Finding, verify};
+use lrgeo_mechanism::{Built, City, Epsilon, Plan, build, by_name};
 use serde_json::json;
 
 use crate::failure::Failure;
 use crate::map::demo_map;
 use crate::ui::{Ui, aligned, count};
-
-/// The cell of the cost reference table: spec section 7.
-const TABLE_CELL_M: f64 = 100.0;
 
 /// Build the demo city, its places and costs, a mechanism; check it; draw a report.
 #[derive(Args)]
@@ -46,13 +42,12 @@ pub struct Demo {
 
 /// What happened, in numbers.
 struct Account {
-    map: Map,
-    spacing_km: f64,
+    city: City,
     table_cells: usize,
     /// Mean loss between different places: the table's lower estimate, the truth, the upper one.
     mean_loss_km: [f64; 3],
-    verdict: Verdict,
-    cost_km: f64,
+    mechanism: Built,
+    checked: Finding,
     report: Report,
     seconds: f64,
 }
@@ -80,31 +75,29 @@ impl Demo {
     fn work(&self, ui: &Ui) -> Result<Account, Failure> {
         let begun = Instant::now();
         let map = demo_map(self.seed, self.cell)?;
-        let places: Vec<u32> = (0..map.places.len() as u32).collect();
-        let coords = map.coords();
-
+        let version = map.version();
         let travel = TravelMatrix::of_places(&map, Metric::Distance, ui)?;
-        let losses = travel.all();
-        let table = CostTable::build(&map, map.version(), Length::from_m(TABLE_CELL_M)?, ui)?;
+        let city = City::new(map, version, UtilityKind::TravelDistance, ui)?;
+        let places: Vec<u32> = (0..city.places() as u32).collect();
+        let losses = city.utility().all();
+        let table = CostTable::build(city.map(), version, Length::HUNDRED_METRES, ui)?;
         let (lower, upper) = (table.lower(&places, &places), table.upper(&places, &places));
 
-        let matrix = exponential::by_distance(&coords, self.epsilon)?;
-        let verdict = verify::all_pairs(&matrix, &coords, self.epsilon);
-        if !verdict.is_private() {
-            return Err(Failure::NotPrivate);
-        }
-        let prior: Vec<f64> = map.places.iter().map(|p| p.prior).collect();
-        let cost_km = matrix.expected_cost(&prior, &losses);
+        let plan = Plan::new(&city, self.epsilon);
+        let mechanism = build(by_name("published")?, &city, &plan, ui)?;
+        let checked = verify(&mechanism, ui).guaranteed;
 
-        let user = draw(&prior, &mut SystemRandomness)?;
-        let reported = draw(matrix.row(user), &mut SystemRandomness)?;
-        let target = (0..map.targets.len())
-            .max_by(|&a, &b| map.targets[a].weight.total_cmp(&map.targets[b].weight))
+        let user = draw(city.prior(), &mut SystemRandomness)?;
+        let row = mechanism.row(user as u32).ok_or(Failure::NotPrivate)?;
+        let reported = draw(&row, &mut SystemRandomness)?;
+        let targets = &city.map().targets;
+        let target = (0..targets.len())
+            .max_by(|&a, &b| targets[a].weight.total_cmp(&targets[b].weight))
             .unwrap_or(0);
         let way = |place: usize| f64::from(travel.row(place)[target]) * travel.scale();
         let report = Report {
-            moved_km: coords[user].distance_km(coords[reported]),
-            target: self.name_of(&map, target),
+            moved_km: city.distance_km(user as u32, reported as u32),
+            target: self.name_of(city.map(), target),
             true_km: way(user),
             estimated_km: way(reported),
         };
@@ -115,14 +108,13 @@ impl Demo {
             off_diagonal.map(|(_, v)| v).sum::<f64>() / pairs
         };
         Ok(Account {
-            spacing_km: spacing_km(&coords).unwrap_or(self.cell.km()),
             table_cells: table.cells().len(),
             mean_loss_km: [mean(&lower), mean(&losses), mean(&upper)],
-            verdict,
-            cost_km,
+            mechanism,
+            checked,
             report,
             seconds: begun.elapsed().as_secs_f64(),
-            map,
+            city,
         })
     }
 
@@ -134,7 +126,7 @@ impl Demo {
     }
 
     fn as_text(&self, a: &Account) -> String {
-        let graph = &a.map.graph;
+        let graph = &a.city.map().graph;
         let factor = (self.epsilon.value() * 0.5).exp();
         let lines = [
             (
@@ -151,10 +143,10 @@ impl Demo {
                 "places",
                 format!(
                     "{} cells of {}, spacing {:.0} m, and {} targets, both weighted",
-                    count(a.map.places.len()),
+                    count(a.city.places()),
                     self.cell,
-                    1000.0 * a.spacing_km,
-                    a.map.targets.len()
+                    1000.0 * a.city.spacing_km(),
+                    a.city.map().targets.len()
                 ),
             ),
             (
@@ -167,7 +159,7 @@ impl Demo {
             (
                 "cost table",
                 format!(
-                    "{} cells of {TABLE_CELL_M:.0} m let a phone work that out itself: between {:.2} and {:.2} km",
+                    "{} cells of 100 m let a phone work that out itself: between {:.2} and {:.2} km",
                     count(a.table_cells),
                     a.mean_loss_km[0],
                     a.mean_loss_km[2]
@@ -184,17 +176,17 @@ impl Demo {
                 "check",
                 format!(
                     "{} inequalities, {} violated; worst log-excess {:.4} (private: at most 0)",
-                    count(a.verdict.checked),
-                    a.verdict.violations,
-                    a.verdict.worst_log_excess
+                    count(a.checked.checked),
+                    a.checked.violations,
+                    a.checked.worst_log_excess
                 ),
             ),
             (
                 "price",
                 format!(
                     "{:.3} km of misjudged way per report (epsilon x spacing {:.2})",
-                    a.cost_km,
-                    self.epsilon.value() * a.spacing_km
+                    a.mechanism.expected_cost,
+                    self.epsilon.value() * a.city.spacing_km()
                 ),
             ),
             (
@@ -217,18 +209,18 @@ impl Demo {
         json!({
             "epsilon_per_km": self.epsilon.value(),
             "seed": self.seed,
-            "nodes": a.map.graph.node_count(),
-            "arcs": a.map.graph.arc_count(),
-            "places": a.map.places.len(),
-            "targets": a.map.targets.len(),
-            "spacing_km": a.spacing_km,
+            "nodes": a.city.map().graph.node_count(),
+            "arcs": a.city.map().graph.arc_count(),
+            "places": a.city.places(),
+            "targets": a.city.map().targets.len(),
+            "spacing_km": a.city.spacing_km(),
             "table_cells": a.table_cells,
             "mean_loss_km": { "lower": a.mean_loss_km[0], "true": a.mean_loss_km[1], "upper": a.mean_loss_km[2] },
-            "mechanism": "exponential",
-            "checked": a.verdict.checked,
-            "violations": a.verdict.violations,
-            "worst_log_excess": a.verdict.worst_log_excess,
-            "expected_cost": a.cost_km,
+            "mechanism": a.mechanism.kind,
+            "checked": a.checked.checked,
+            "violations": a.checked.violations,
+            "worst_log_excess": a.checked.worst_log_excess,
+            "expected_cost": a.mechanism.expected_cost,
             "report": {
                 "moved_km": a.report.moved_km,
                 "target": a.report.target,

@@ -1,4 +1,4 @@
-//! The container that maps and cost tables are kept in: named sections, a version, a checksum.
+//! The container that maps, cost tables and mechanisms are kept in: named sections, a version, a checksum.
 //!
 //! Layout, little-endian: magic (8 bytes), kind (8), version (u32), section count (u32), BLAKE3 of
 //! all that follows (32), a table of (name 8, offset u64, length u64), then the sections. The
@@ -16,14 +16,15 @@ const ENTRY: usize = 8 + 8 + 8;
 
 /// What a file holds: its kind and the version of its format.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Kind {
+pub struct Kind {
     /// As it stands in the file, padded with spaces to eight bytes.
-    pub(crate) tag: [u8; 8],
+    pub tag: [u8; 8],
     /// As people call it.
-    pub(crate) name: &'static str,
-    pub(crate) version: u32,
+    pub name: &'static str,
+    /// The version of the format; other versions are refused.
+    pub version: u32,
     /// The command that makes such a file.
-    pub(crate) made_by: &'static str,
+    pub made_by: &'static str,
 }
 
 /// The checksum of a file: which version of a map it is.
@@ -38,9 +39,12 @@ impl std::fmt::Display for Fingerprint {
 }
 
 /// A number that can stand in a section.
-pub(crate) trait Plain: Copy {
+pub trait Plain: Copy {
+    /// Bytes per number.
     const SIZE: usize;
+    /// Appends it, little-endian.
     fn put(self, out: &mut Vec<u8>);
+    /// Reads it from exactly [`Plain::SIZE`] bytes.
     fn get(bytes: &[u8]) -> Self;
 }
 
@@ -62,28 +66,31 @@ macro_rules! plain {
 plain!(u32, u64, f64);
 
 /// Collects sections and writes them in one go.
-pub(crate) struct Writer {
+pub struct Writer {
     kind: Kind,
     sections: Vec<([u8; 8], Vec<u8>)>,
 }
 
 impl Writer {
-    pub(crate) fn new(kind: Kind) -> Self {
+    /// An empty file of a kind.
+    pub fn new(kind: Kind) -> Self {
         Self { kind, sections: Vec::new() }
     }
 
-    pub(crate) fn numbers<T: Plain>(&mut self, name: &str, values: impl IntoIterator<Item = T>) {
+    /// A section of numbers.
+    pub fn numbers<T: Plain>(&mut self, name: &str, values: impl IntoIterator<Item = T>) {
         let mut bytes = Vec::new();
         values.into_iter().for_each(|v| v.put(&mut bytes));
         self.bytes(name, bytes);
     }
 
-    pub(crate) fn bytes(&mut self, name: &str, bytes: Vec<u8>) {
+    /// A section of bytes; names have at most eight letters.
+    pub fn bytes(&mut self, name: &str, bytes: Vec<u8>) {
         self.sections.push((section_name(name), bytes));
     }
 
     /// Texts, one per line (they hold no line ends: the readers refuse those).
-    pub(crate) fn texts<'a>(&mut self, name: &str, texts: impl IntoIterator<Item = &'a str>) {
+    pub fn texts<'a>(&mut self, name: &str, texts: impl IntoIterator<Item = &'a str>) {
         let mut bytes = Vec::new();
         for text in texts {
             bytes.extend_from_slice(text.as_bytes());
@@ -106,7 +113,7 @@ impl Writer {
     }
 
     /// The checksum that the file has or would have.
-    pub(crate) fn fingerprint(&self) -> Fingerprint {
+    pub fn fingerprint(&self) -> Fingerprint {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.table());
         self.sections.iter().for_each(|(_, bytes)| {
@@ -116,7 +123,7 @@ impl Writer {
     }
 
     /// Writes the file; on any error nothing is left behind under `path`.
-    pub(crate) fn save(self, path: &Path) -> Result<Fingerprint, MapError> {
+    pub fn save(self, path: &Path) -> Result<Fingerprint, MapError> {
         let fingerprint = self.fingerprint();
         let mut head = Vec::with_capacity(HEADER);
         head.extend_from_slice(MAGIC);
@@ -155,15 +162,17 @@ pub fn write_whole<'a>(
 }
 
 /// A file whose checksum was found right.
-pub(crate) struct Reader<'p> {
+pub struct Reader<'p> {
     path: &'p Path,
     bytes: Vec<u8>,
     sections: Vec<([u8; 8], std::ops::Range<usize>)>,
-    pub(crate) fingerprint: Fingerprint,
+    /// Its checksum.
+    pub fingerprint: Fingerprint,
 }
 
 impl<'p> Reader<'p> {
-    pub(crate) fn open(path: &'p Path, kind: Kind) -> Result<Self, MapError> {
+    /// Opens a file of a kind and checks version and checksum.
+    pub fn open(path: &'p Path, kind: Kind) -> Result<Self, MapError> {
         let bytes = std::fs::read(path).map_err(MapError::io(path))?;
         let refuse = |reason: String| Err(MapError::file(path, reason));
         let rebuild = format!("make it again with `{}`", kind.made_by);
@@ -206,7 +215,14 @@ impl<'p> Reader<'p> {
         Ok(Self { path, bytes, sections, fingerprint: Fingerprint(checksum) })
     }
 
-    pub(crate) fn bytes(&self, name: &str) -> Result<&[u8], MapError> {
+    /// Whether there is a section of that name.
+    pub fn has(&self, name: &str) -> bool {
+        let wanted = section_name(name);
+        self.sections.iter().any(|(name, _)| *name == wanted)
+    }
+
+    /// The bytes of a section.
+    pub fn bytes(&self, name: &str) -> Result<&[u8], MapError> {
         let wanted = section_name(name);
         match self.sections.iter().find(|(name, _)| *name == wanted) {
             Some((_, range)) => Ok(&self.bytes[range.clone()]),
@@ -214,7 +230,8 @@ impl<'p> Reader<'p> {
         }
     }
 
-    pub(crate) fn numbers<T: Plain>(&self, name: &str) -> Result<Vec<T>, MapError> {
+    /// The numbers of a section.
+    pub fn numbers<T: Plain>(&self, name: &str) -> Result<Vec<T>, MapError> {
         let bytes = self.bytes(name)?;
         if bytes.len() % T::SIZE != 0 {
             return Err(self.broken(name, "has a broken length"));
@@ -222,14 +239,15 @@ impl<'p> Reader<'p> {
         Ok(bytes.chunks_exact(T::SIZE).map(T::get).collect())
     }
 
-    pub(crate) fn texts(&self, name: &str) -> Result<Vec<String>, MapError> {
+    /// The lines of a section.
+    pub fn texts(&self, name: &str) -> Result<Vec<String>, MapError> {
         let text = std::str::from_utf8(self.bytes(name)?)
             .map_err(|_| self.broken(name, "is not UTF-8"))?;
         Ok(text.lines().map(str::to_owned).collect())
     }
 
     /// The error for a section whose checksum is right and whose content is not.
-    pub(crate) fn broken(&self, name: &str, what: &str) -> MapError {
+    pub fn broken(&self, name: &str, what: &str) -> MapError {
         MapError::file(self.path, format!("section {name}: {what}"))
     }
 }

@@ -10,7 +10,7 @@ pub mod demo;
 pub mod draw;
 mod error;
 pub mod export;
-mod file;
+pub mod file;
 pub mod geo;
 pub mod graph;
 mod heap;

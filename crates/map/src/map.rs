@@ -108,6 +108,36 @@ impl Map {
         self.places.iter().map(|p| p.coord).collect()
     }
 
+    /// The same streets and targets with only some of the places, their priors scaled to sum to
+    /// one again: how experiments vary K.
+    pub fn with_places(&self, keep: &[u32]) -> Self {
+        let mut places: Vec<Place> =
+            keep.iter().map(|&place| self.places[place as usize].clone()).collect();
+        let total: f64 = places.iter().map(|p| p.prior).sum();
+        if total > 0.0 {
+            places.iter_mut().for_each(|p| p.prior /= total);
+        }
+        Self { places, ..self.clone() }
+    }
+
+    /// The `count` places that make the squarest block around the middle of the map: those with
+    /// the smallest larger offset, north-south or east-west, from its centre.
+    pub fn central_block(&self, count: usize) -> Vec<u32> {
+        let Some(bounds) = self.bounds() else { return Vec::new() };
+        let centre = bounds.centre();
+        let east_scale = centre.lat().to_radians().cos();
+        let offset = |c: Coord| {
+            let (north, east) = (c.lat() - centre.lat(), (c.lon() - centre.lon()) * east_scale);
+            north.abs().max(east.abs())
+        };
+        let mut order: Vec<u32> = (0..self.places.len() as u32).collect();
+        let key = |&i: &u32| offset(self.places[i as usize].coord);
+        order.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.cmp(b)));
+        order.truncate(count);
+        order.sort_unstable();
+        order
+    }
+
     /// The box around the places.
     pub fn bounds(&self) -> Option<BoundingBox> {
         BoundingBox::around(self.places.iter().map(|p| p.coord))
@@ -206,11 +236,13 @@ impl Map {
     }
 }
 
-pub(crate) fn put_coords(file: &mut Writer, name: &str, coords: impl Iterator<Item = Coord>) {
+/// Writes coordinates as a section.
+pub fn put_coords(file: &mut Writer, name: &str, coords: impl Iterator<Item = Coord>) {
     file.numbers(name, coords.flat_map(|c| [c.lat(), c.lon()]));
 }
 
-pub(crate) fn get_coords(file: &Reader<'_>, name: &str) -> Result<Vec<Coord>, MapError> {
+/// Reads a section of coordinates.
+pub fn get_coords(file: &Reader<'_>, name: &str) -> Result<Vec<Coord>, MapError> {
     let numbers = file.numbers::<f64>(name)?;
     numbers
         .chunks_exact(2)

@@ -151,6 +151,12 @@ impl CostTable {
         self.estimate(rows, columns, |beta, offsets| (beta - offsets).max(0.0))
     }
 
+    /// No upper estimate between places is larger: a public constant.
+    pub fn ceiling_km(&self) -> f64 {
+        let worst = self.places.iter().map(|p| p.offset).max().unwrap_or(0);
+        self.travel.largest_beta() + 2.0 * f64::from(worst) * self.travel.scale()
+    }
+
     fn estimate(&self, rows: &[u32], columns: &[u32], with: impl Fn(f64, f64) -> f64) -> Vec<f64> {
         let cells = |places: &[u32]| -> Vec<u32> {
             places.iter().map(|&v| self.places[v as usize].cell).collect()

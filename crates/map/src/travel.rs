@@ -122,6 +122,18 @@ impl TravelMatrix {
         &self.values[row * self.weights.len()..(row + 1) * self.weights.len()]
     }
 
+    /// No `beta` is larger: the expected spread of travel costs, `sum_l q_l (max_i tc - min_i tc)`.
+    pub fn largest_beta(&self) -> f64 {
+        let spread = |l: usize| {
+            let column = || self.values.iter().skip(l).step_by(self.weights.len());
+            let (low, high) = (column().min(), column().max());
+            high.zip(low).map_or(0.0, |(high, low)| f64::from(high - low))
+        };
+        let sum: f64 = self.weights.iter().enumerate().map(|(l, q)| q * spread(l)).sum();
+        // Above what rounding may do to a beta.
+        sum * self.scale() * (1.0 + 1e-9)
+    }
+
     pub(crate) fn values(&self) -> &[Travel] {
         &self.values
     }

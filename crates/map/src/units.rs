@@ -9,6 +9,9 @@ pub struct Length {
 }
 
 impl Length {
+    /// The side of the cells of a cost reference table, unless asked otherwise.
+    pub const HUNDRED_METRES: Self = Self { km: 0.1 };
+
     /// A length of `km` kilometres, if positive and finite.
     pub fn from_km(km: f64) -> Result<Self, MapError> {
         if km.is_finite() && km > 0.0 {

@@ -18,6 +18,9 @@ pub trait Utility: Send + Sync {
     /// The losses of `rows` x `columns`, row-major: finite, not negative.
     fn losses(&self, rows: &[u32], columns: &[u32]) -> Vec<f64>;
 
+    /// No loss is larger than this: a public constant.
+    fn ceiling(&self) -> f64;
+
     /// The loss of one pair.
     fn loss(&self, row: u32, column: u32) -> f64 {
         self.losses(&[row], &[column])[0]
@@ -80,6 +83,10 @@ impl Utility for TravelMatrix {
     fn losses(&self, rows: &[u32], columns: &[u32]) -> Vec<f64> {
         self.beta(rows, columns)
     }
+
+    fn ceiling(&self) -> f64 {
+        self.largest_beta()
+    }
 }
 
 /// The distance between the real and the reported place.
@@ -100,6 +107,12 @@ impl Utility for StraightLine {
     fn losses(&self, rows: &[u32], columns: &[u32]) -> Vec<f64> {
         let at = |i: u32| self.coords[i as usize];
         rows.iter().flat_map(|&i| columns.iter().map(move |&k| at(i).distance_km(at(k)))).collect()
+    }
+
+    /// Twice the distance from any one place to the farthest, by the triangle inequality.
+    fn ceiling(&self) -> f64 {
+        let Some(&first) = self.coords.first() else { return 0.0 };
+        2.0 * self.coords.iter().map(|c| c.distance_km(first)).fold(0.0, f64::max)
     }
 }
 
@@ -139,5 +152,9 @@ impl Utility for LossMatrix {
     fn losses(&self, rows: &[u32], columns: &[u32]) -> Vec<f64> {
         let value = |i: u32, k: u32| self.values[i as usize * self.places + k as usize];
         rows.iter().flat_map(|&i| columns.iter().map(move |&k| value(i, k))).collect()
+    }
+
+    fn ceiling(&self) -> f64 {
+        self.values.iter().copied().fold(0.0, f64::max)
     }
 }

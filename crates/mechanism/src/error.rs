@@ -1,6 +1,8 @@
 //! What can be wrong with a mechanism.
 
-/// What went wrong, and where.
+use lrgeo_map::file::Fingerprint;
+
+/// What went wrong, and where. No variant carries a user's place.
 #[derive(Debug, thiserror::Error)]
 pub enum MechanismError {
     /// A value given by the caller cannot be used.
@@ -25,7 +27,51 @@ pub enum MechanismError {
         "a row is too extreme to be drawn from exactly: one of its probabilities is below 2^-107"
     )]
     TooExtreme,
+    /// The neighbour threshold leaves places without any bound between them.
+    #[error(
+        "gamma: within {gamma_km:.3} km the places fall into {components} parts with no privacy between them; \
+         use --gamma {enough_km:.3}km or more, --all-pairs, or --allow-disconnected"
+    )]
+    Disconnected {
+        /// The threshold asked for.
+        gamma_km: f64,
+        /// How many parts.
+        components: usize,
+        /// The smallest threshold that joins them, about.
+        enough_km: f64,
+    },
+    /// Two things that do not belong to one version of a map.
+    #[error(
+        "map: made for version {made_for}, not for version {given}; make it again with this map"
+    )]
+    OtherMap {
+        /// The version it was made for.
+        made_for: Fingerprint,
+        /// The version it was used with.
+        given: Fingerprint,
+    },
+    /// A mechanism that does not keep its promise; it is not used.
+    #[error(
+        "the mechanism exceeds its guarantee by a log-ratio of {worst_log_excess:.3e}; it was not used"
+    )]
+    NotPrivate {
+        /// By how much.
+        worst_log_excess: f64,
+    },
+    /// Something about the map or its files.
+    #[error(transparent)]
+    Map(#[from] lrgeo_map::MapError),
+    /// The optimiser gave up.
+    #[error(transparent)]
+    Optimiser(#[from] lrgeo_optim::Error),
     /// The operating system gave no randomness; nothing may be reported.
     #[error("no randomness from the operating system: {0}")]
     Randomness(#[from] getrandom::Error),
+}
+
+impl MechanismError {
+    /// A [`MechanismError::Invalid`].
+    pub fn invalid(field: &'static str, reason: impl Into<String>) -> Self {
+        Self::Invalid { field, reason: reason.into() }
+    }
 }

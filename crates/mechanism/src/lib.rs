@@ -1,18 +1,37 @@
 //! Mechanisms: what a place reports, and the proof that it may.
 //!
-//! A mechanism is an [`ObfuscationMatrix`]: row i is the distribution of the report of a user at
-//! place i. [`exponential`] makes one, [`verify`] checks it without trusting whoever made it, and
-//! [`sample`] draws a report from a row.
+//! A [`City`] and a [`Plan`] go in; [`build`] asks one of the mechanisms of the [`REGISTRY`] for its
+//! rows, has them checked by [`verify`], which trusts nobody, and hands back a [`Built`] that can be
+//! saved, published in tiles ([`publish`]) and drawn from ([`sample`]).
 
+mod built;
+mod city;
+pub mod const_opt;
 mod epsilon;
 mod error;
 pub mod exponential;
 pub mod laplace;
+pub mod lp;
+pub mod lr_geo;
 mod matrix;
 pub mod meaning;
+mod mechanism;
+mod notion;
+mod plan;
+mod programme;
+pub mod published;
+pub mod relevant;
+pub mod rows;
 pub mod sample;
+pub mod spanner;
 pub mod verify;
 
+pub use built::{Built, Proof, expected_cost};
+pub use city::City;
 pub use epsilon::Epsilon;
 pub use error::MechanismError;
 pub use matrix::ObfuscationMatrix;
+pub use mechanism::{Made, Mechanism, REGISTRY, build, by_name};
+pub use notion::{Cover, Guarantee, Notion};
+pub use plan::{Engine, Exponent, Plan, Radii, RangeRule, connecting_gamma};
+pub use rows::Rows;

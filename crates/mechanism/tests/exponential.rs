@@ -45,9 +45,8 @@ fn one_planted_violation_is_caught_and_located() {
     let mutant = ObfuscationMatrix::new(k, entries).unwrap();
     let verdict = verify::all_pairs(&mutant, &places, epsilon);
     assert!(honest.is_private() && !verdict.is_private());
-    let (i, j, column) = verdict.worst_at;
-    assert!(i == row || j == row, "blamed rows {i} and {j}");
-    assert!([7, 22].contains(&column), "blamed report {column}");
+    let (i, j) = verdict.worst_at;
+    assert!(i == row as u32 || j == row as u32, "blamed rows {i} and {j}");
 }
 
 #[test]

@@ -1,0 +1,302 @@
+//! A mechanism as it was made: rows, promise, proof. Saved in one checked file that stands alone.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use lrgeo_map::MapError;
+use lrgeo_map::file::{Fingerprint, Kind, Reader, Writer};
+use lrgeo_map::geo::Coord;
+use lrgeo_map::map::{get_coords, put_coords};
+use lrgeo_optim::Status;
+
+use crate::mechanism::{Made, Mechanism};
+use crate::relevant::TieRule;
+use crate::rows::{Round, SparseMatrix, UserMatrix};
+use crate::{
+    City, Cover, Epsilon, Guarantee, MechanismError, Notion, ObfuscationMatrix, Plan, RangeRule,
+    Rows,
+};
+
+/// What the optimiser proved about the programme it solved. Costs are per report (spec section 2).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Proof {
+    /// How the solve ended.
+    pub status: Status,
+    /// The cost of the matrix over the rows and costs of the programme.
+    pub cost: f64,
+    /// No matrix of the programme costs less.
+    pub lower_bound: f64,
+    /// `(cost - lower_bound) / cost`.
+    pub gap: f64,
+    /// Iterations of the engine.
+    pub iterations: usize,
+    /// Seconds of solving.
+    pub seconds: f64,
+}
+
+/// A mechanism that was made and verified.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The name of its kind.
+    pub kind: String,
+    /// The version of the map it was made for.
+    pub map: Fingerprint,
+    /// Where the places are.
+    pub coords: Vec<Coord>,
+    /// How likely each is.
+    pub prior: Vec<f64>,
+    /// What it promises.
+    pub guarantee: Guarantee,
+    /// What it reports.
+    pub rows: Rows,
+    /// The true cost per report of the deployed rows.
+    pub expected_cost: f64,
+    /// The unit of costs.
+    pub unit: String,
+    /// What the optimiser proved.
+    pub proof: Option<Proof>,
+    /// Pairs whose bounds prove all others.
+    pub witness: Vec<[u32; 2]>,
+    /// What else to know, for people.
+    pub notes: Vec<(String, String)>,
+}
+
+impl Built {
+    pub(crate) fn new(kind: &dyn Mechanism, city: &City, plan: &Plan, made: Made) -> Self {
+        let expected_cost = expected_cost(city, &made.rows);
+        Self {
+            kind: kind.name().to_owned(),
+            map: city.version(),
+            coords: city.coords().to_vec(),
+            prior: city.prior().to_vec(),
+            guarantee: kind.guarantee(plan),
+            rows: made.rows,
+            expected_cost,
+            unit: city.utility().unit().to_owned(),
+            proof: made.proof,
+            witness: made.witness,
+            notes: made.notes.into_iter().map(|(name, text)| (name.to_owned(), text)).collect(),
+        }
+    }
+
+    /// The exact row that a user at `place` reports from; `None` where there is none.
+    pub fn row(&self, place: u32) -> Option<Vec<f64>> {
+        self.rows.row(place)
+    }
+
+    /// Refuses a mechanism that was made for another version of the map.
+    pub fn expect_map(&self, version: Fingerprint) -> Result<(), MechanismError> {
+        if self.map == version {
+            return Ok(());
+        }
+        Err(MechanismError::OtherMap { made_for: self.map, given: version })
+    }
+}
+
+/// The true cost per report over the rows really used: `sum_m p_m (loss_m . z_m) / sum_m p_m` (spec
+/// section 2). Priors that are zero everywhere count as equal.
+pub fn expected_cost(city: &City, rows: &Rows) -> f64 {
+    let columns: Vec<u32> = (0..city.places() as u32).collect();
+    let mut row = vec![0.0; city.places()];
+    let (mut total, mut weight) = (0.0, 0.0);
+    let deployed = rows.deployed();
+    let even = deployed.iter().all(|&i| city.prior()[i as usize] == 0.0);
+    for (index, &place) in deployed.iter().enumerate() {
+        let p = if even { 1.0 } else { city.prior()[place as usize] };
+        rows.fill(index, &mut row);
+        let losses = city.utility().losses(&[place], &columns);
+        total += p * row.iter().zip(&losses).map(|(z, c)| z * c).sum::<f64>();
+        weight += p;
+    }
+    total / weight
+}
+
+const KIND: Kind =
+    Kind { tag: *b"mechanis", name: "mechanism", version: 1, made_by: "lrgeo mechanism build" };
+
+impl Built {
+    /// Writes the mechanism; nothing is left under `path` if that fails.
+    pub fn save(&self, path: &Path) -> Result<Fingerprint, MechanismError> {
+        let mut file = Writer::new(KIND);
+        file.bytes("map", self.map.0.to_vec());
+        file.texts("kind", [self.kind.as_str(), self.unit.as_str()]);
+        let notes = self.notes.iter().map(|(name, text)| format!("{name}\t{text}"));
+        file.texts("notes", notes.collect::<Vec<_>>().iter().map(String::as_str));
+        put_coords(&mut file, "places", self.coords.iter().copied());
+        file.numbers("prior", self.prior.iter().copied());
+        let Guarantee { notion, epsilon, cover } = self.guarantee;
+        let cover = f64::from(u8::from(cover == Cover::Round));
+        file.numbers("promise", [epsilon.value(), notion.reach_km(), cover]);
+        file.numbers("cost", [self.expected_cost]);
+        if let Some(proof) = &self.proof {
+            file.texts("status", [proof.status.as_str()]);
+            let numbers = [proof.cost, proof.lower_bound, proof.gap, proof.iterations as f64];
+            file.numbers("proof", numbers.into_iter().chain([proof.seconds]));
+        }
+        file.numbers("witness", self.witness.iter().flatten().copied());
+        put_rows(&mut file, &self.rows);
+        Ok(file.save(path)?)
+    }
+
+    /// Opens a mechanism that [`Built::save`] wrote. Its shape is checked here; whether it keeps its
+    /// promise is for [`crate::verify::verify`] to say.
+    pub fn open(path: &Path) -> Result<(Self, Fingerprint), MechanismError> {
+        let file = Reader::open(path, KIND)?;
+        let map = file.bytes("map")?.try_into();
+        let map = Fingerprint(map.map_err(|_| file.broken("map", "must have 32 bytes"))?);
+        let about = file.texts("kind")?;
+        let [kind, unit] = about.as_slice() else {
+            return Err(file.broken("kind", "must have two lines").into());
+        };
+        let notes = file.texts("notes")?;
+        let notes = notes.iter().filter_map(|line| line.split_once('\t'));
+        let notes = notes.map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
+        let coords = get_coords(&file, "places")?;
+        let prior = file.numbers::<f64>("prior")?;
+        if prior.len() != coords.len() || prior.iter().any(|p| !p.is_finite() || *p < 0.0) {
+            return Err(file.broken("prior", "is not one probability per place").into());
+        }
+        let guarantee = get_guarantee(&file)?;
+        let cost = file.numbers::<f64>("cost")?;
+        let &[expected_cost] = cost.as_slice() else {
+            return Err(file.broken("cost", "must be one number").into());
+        };
+        let proof = get_proof(&file)?;
+        let pairs = file.numbers::<u32>("witness")?;
+        if pairs.iter().any(|&place| place as usize >= coords.len()) {
+            return Err(file.broken("witness", "refers to an unknown place").into());
+        }
+        let witness = pairs.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect();
+        let rows = get_rows(&file, coords.len())?;
+        let (kind, unit, fingerprint) = (kind.clone(), unit.clone(), file.fingerprint);
+        let built = Self {
+            kind,
+            map,
+            coords,
+            prior,
+            guarantee,
+            rows,
+            expected_cost,
+            unit,
+            proof,
+            witness,
+            notes,
+        };
+        Ok((built, fingerprint))
+    }
+}
+
+fn get_guarantee(file: &Reader<'_>) -> Result<Guarantee, MechanismError> {
+    let numbers = file.numbers::<f64>("promise")?;
+    let &[epsilon, reach, cover] = numbers.as_slice() else {
+        return Err(file.broken("promise", "must be three numbers").into());
+    };
+    if reach.is_nan() || reach <= 0.0 {
+        return Err(file.broken("promise", "has a gamma that is no distance").into());
+    }
+    let notion = match reach.is_finite() {
+        true => Notion::Within { gamma_km: reach },
+        false => Notion::AllPairs,
+    };
+    let cover = if cover == 0.0 { Cover::WholeMap } else { Cover::Round };
+    Ok(Guarantee { notion, epsilon: Epsilon::per_km(epsilon)?, cover })
+}
+
+fn get_proof(file: &Reader<'_>) -> Result<Option<Proof>, MechanismError> {
+    if !file.has("proof") {
+        return Ok(None);
+    }
+    let (words, numbers) = (file.texts("status")?, file.numbers::<f64>("proof")?);
+    let status = words.first().and_then(|word| Status::from_word(word));
+    match (status, numbers.as_slice()) {
+        (Some(status), &[cost, lower_bound, gap, iterations, seconds]) => Ok(Some(Proof {
+            status,
+            cost,
+            lower_bound,
+            gap,
+            iterations: iterations as usize,
+            seconds,
+        })),
+        _ => Err(file.broken("proof", "must be a status and five numbers").into()),
+    }
+}
+
+fn put_rows(file: &mut Writer, rows: &Rows) {
+    match rows {
+        Rows::Dense(matrix) => {
+            file.numbers("dense", (0..matrix.places()).flat_map(|i| matrix.row(i)).copied());
+        }
+        Rows::Sparse(matrix) => {
+            file.numbers("start", matrix.start.iter().map(|&at| at as u64));
+            file.numbers("column", matrix.column.iter().copied());
+            file.numbers("value", matrix.value.iter().copied());
+            file.numbers("tail", matrix.tail.iter().copied());
+            file.bytes("present", matrix.present.iter().map(|&p| u8::from(p)).collect());
+        }
+        Rows::Users(round) => {
+            file.numbers("users", round.users.iter().map(|user| user.place));
+            file.numbers("columns", round.columns.iter().copied());
+            let sizes = round.users.iter().map(|user| user.relevant.len() as u32);
+            file.numbers("sizes", sizes);
+            file.numbers("relevant", round.users.iter().flat_map(|u| &u.relevant).copied());
+            file.numbers("values", round.users.iter().flat_map(|u| &u.values).copied());
+            let rule = round.ties;
+            let range = f64::from(u8::from(rule.range == RangeRule::Each));
+            let radii = [rule.exponential_km, rule.obfuscation_km, rule.epsilon.value(), range];
+            file.numbers("ties", radii);
+        }
+    }
+}
+
+fn get_rows(file: &Reader<'_>, places: usize) -> Result<Rows, MechanismError> {
+    if file.has("dense") {
+        return Ok(Rows::Dense(ObfuscationMatrix::new(places, file.numbers("dense")?)?));
+    }
+    if file.has("users") {
+        let round = get_round(file, places)?;
+        round.validate()?;
+        return Ok(Rows::Users(round));
+    }
+    let matrix = SparseMatrix {
+        start: file.numbers::<u64>("start")?.into_iter().map(|at| at as usize).collect(),
+        column: file.numbers("column")?,
+        value: file.numbers("value")?,
+        tail: file.numbers("tail")?,
+        present: file.bytes("present")?.iter().map(|&p| p != 0).collect(),
+    };
+    matrix.validate()?;
+    if matrix.present.len() != places || matrix.tail.len() != places {
+        return Err(file.broken("present", "is not one mark per place").into());
+    }
+    Ok(Rows::Sparse(matrix))
+}
+
+fn get_round(file: &Reader<'_>, places: usize) -> Result<Round, MechanismError> {
+    let broken = |name: &str, what: &str| -> MapError { file.broken(name, what) };
+    let columns: Arc<[u32]> = file.numbers::<u32>("columns")?.into();
+    let (at, sizes) = (file.numbers::<u32>("users")?, file.numbers::<u32>("sizes")?);
+    let (relevant, values) = (file.numbers::<u32>("relevant")?, file.numbers::<f64>("values")?);
+    let rows: usize = sizes.iter().map(|&size| size as usize).sum();
+    if at.len() != sizes.len() || rows != relevant.len() {
+        return Err(broken("sizes", "disagrees with users or relevant in length").into());
+    }
+    if rows.checked_mul(columns.len()) != Some(values.len()) {
+        return Err(broken("values", "disagrees with relevant and columns in length").into());
+    }
+    let mut users = Vec::with_capacity(at.len());
+    let (mut relevant, mut values) = (relevant.as_slice(), values.as_slice());
+    for (place, size) in at.into_iter().zip(sizes) {
+        let (mine, others) = relevant.split_at(size as usize);
+        let (my_values, other_values) = values.split_at(mine.len() * columns.len());
+        users.push(UserMatrix { place, relevant: mine.to_vec(), values: my_values.to_vec() });
+        (relevant, values) = (others, other_values);
+    }
+    let numbers = file.numbers::<f64>("ties")?;
+    let &[exponential_km, obfuscation_km, epsilon, range] = numbers.as_slice() else {
+        return Err(broken("ties", "must be four numbers").into());
+    };
+    let range = if range == 0.0 { RangeRule::Own } else { RangeRule::Each };
+    let epsilon = Epsilon::per_km(epsilon)?;
+    let ties = TieRule { epsilon, range, exponential_km, obfuscation_km };
+    Ok(Round { places, columns, users, ties })
+}

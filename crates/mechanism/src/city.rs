@@ -1,0 +1,213 @@
+//! A city as mechanisms see it: places, how likely each is, and what a wrong report costs.
+
+use std::sync::{Arc, Mutex};
+
+use lrgeo_map::file::Fingerprint;
+use lrgeo_map::geo::Coord;
+use lrgeo_map::index::SpatialIndex;
+use lrgeo_map::map::Map;
+use lrgeo_map::places::spacing_km;
+use lrgeo_map::progress::Progress;
+use lrgeo_map::table::CostTable;
+use lrgeo_map::units::Length;
+use lrgeo_map::utility::{Utility, UtilityKind};
+use lrgeo_optim::{Cost, DenseCost};
+
+use crate::MechanismError;
+
+/// Up to here the losses of all pairs are kept as one matrix; above they are worked out when
+/// asked for.
+const DENSE_PLACES: usize = 2_000;
+
+/// Places, prior and losses of a map.
+pub struct City {
+    map: Map,
+    version: Fingerprint,
+    coords: Vec<Coord>,
+    prior: Vec<f64>,
+    utility: Arc<dyn Utility>,
+    /// Only travel distance has a cost reference table.
+    has_table: bool,
+    index: SpatialIndex,
+    spacing_km: f64,
+    table: Mutex<Option<Arc<CostTable>>>,
+}
+
+impl City {
+    /// A map with the losses of one kind measured on it.
+    pub fn new(
+        map: Map,
+        version: Fingerprint,
+        kind: UtilityKind,
+        progress: &dyn Progress,
+    ) -> Result<Self, MechanismError> {
+        let utility = Arc::from(kind.of(&map, progress)?);
+        let has_table = kind == UtilityKind::TravelDistance;
+        Self::assemble(map, version, utility, has_table)
+    }
+
+    /// A map with losses of one's own.
+    pub fn with_utility(
+        map: Map,
+        version: Fingerprint,
+        utility: Arc<dyn Utility>,
+    ) -> Result<Self, MechanismError> {
+        Self::assemble(map, version, utility, false)
+    }
+
+    fn assemble(
+        map: Map,
+        version: Fingerprint,
+        utility: Arc<dyn Utility>,
+        has_table: bool,
+    ) -> Result<Self, MechanismError> {
+        let coords = map.coords();
+        let prior: Vec<f64> = map.places.iter().map(|p| p.prior).collect();
+        let Some(spacing_km) = spacing_km(&coords) else {
+            return Err(MechanismError::invalid("places", "a mechanism needs at least two places"));
+        };
+        if utility.places() != coords.len() {
+            let reason =
+                format!("are for {} places, the map has {}", utility.places(), coords.len());
+            return Err(MechanismError::invalid("losses", reason));
+        }
+        let index = SpatialIndex::new(&coords);
+        let table = Mutex::new(None);
+        Ok(Self { map, version, coords, prior, utility, has_table, index, spacing_km, table })
+    }
+
+    /// The map.
+    pub fn map(&self) -> &Map {
+        &self.map
+    }
+
+    /// Which version of the map.
+    pub fn version(&self) -> Fingerprint {
+        self.version
+    }
+
+    /// K.
+    pub fn places(&self) -> usize {
+        self.coords.len()
+    }
+
+    /// Where the places are.
+    pub fn coords(&self) -> &[Coord] {
+        &self.coords
+    }
+
+    /// How likely a user is at each place.
+    pub fn prior(&self) -> &[f64] {
+        &self.prior
+    }
+
+    /// What a report costs the service; the prior is not in it.
+    pub fn utility(&self) -> &dyn Utility {
+        &*self.utility
+    }
+
+    /// Finds places by distance.
+    pub fn index(&self) -> &SpatialIndex {
+        &self.index
+    }
+
+    /// The median distance to the nearest other place.
+    pub fn spacing_km(&self) -> f64 {
+        self.spacing_km
+    }
+
+    /// The straight distance between two places.
+    pub fn distance_km(&self, i: u32, j: u32) -> f64 {
+        self.coords[i as usize].distance_km(self.coords[j as usize])
+    }
+
+    /// The true costs `c_ik = p_i loss(i, k)` of all places (Eq. 3-5), for the optimiser.
+    pub fn cost(&self) -> Result<Box<dyn Cost>, MechanismError> {
+        let places = self.places();
+        if places > DENSE_PLACES {
+            let (utility, prior) = (self.utility.clone(), self.prior.clone());
+            let all = (0..places as u32).collect();
+            return Ok(Box::new(MeasuredCost { utility, prior, all }));
+        }
+        let mut values = self.utility.all();
+        for (line, p) in values.chunks_exact_mut(places).zip(&self.prior) {
+            line.iter_mut().for_each(|c| *c *= p);
+        }
+        Ok(Box::new(DenseCost::new(places, places, values)?))
+    }
+
+    /// The cost reference table with cells of side `cell`, made at the first call; `None` where the
+    /// losses are not travel distances, which have no table.
+    pub fn table(
+        &self,
+        cell: Length,
+        progress: &dyn Progress,
+    ) -> Result<Option<Arc<CostTable>>, MechanismError> {
+        if !self.has_table {
+            return Ok(None);
+        }
+        let mut slot = self.table.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(table) = slot.as_ref().filter(|table| table.cell() == cell) {
+            return Ok(Some(table.clone()));
+        }
+        let table = Arc::new(CostTable::build(&self.map, self.version, cell, progress)?);
+        *slot = Some(table.clone());
+        Ok(Some(table))
+    }
+
+    /// Uses a table that was made before, when it was made from this map.
+    pub fn use_table(&self, table: CostTable) -> Result<(), MechanismError> {
+        if table.map != self.version {
+            return Err(MechanismError::OtherMap { made_for: table.map, given: self.version });
+        }
+        *self.table.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(Arc::new(table));
+        Ok(())
+    }
+}
+
+/// Losses worked out when asked for: no K x K array on a large map.
+struct MeasuredCost {
+    utility: Arc<dyn Utility>,
+    prior: Vec<f64>,
+    all: Vec<u32>,
+}
+
+impl std::fmt::Debug for MeasuredCost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MeasuredCost").field("places", &self.all.len()).finish_non_exhaustive()
+    }
+}
+
+impl Cost for MeasuredCost {
+    fn rows(&self) -> usize {
+        self.all.len()
+    }
+
+    fn columns(&self) -> usize {
+        self.all.len()
+    }
+
+    fn at(&self, row: usize, column: usize) -> f64 {
+        self.prior[row] * self.utility.loss(row as u32, column as u32)
+    }
+
+    fn fill(&self, column: usize, rows: &[u32], out: &mut [f64]) {
+        // Losses need not be symmetric, so the column is asked for as such.
+        let losses = self.utility.losses(rows, &[column as u32]);
+        for ((slot, loss), &row) in out.iter_mut().zip(losses).zip(rows) {
+            *slot = self.prior[row as usize] * loss;
+        }
+    }
+
+    fn fill_row(&self, row: usize, out: &mut [f64]) {
+        let losses = self.utility.losses(&[row as u32], &self.all);
+        for (slot, loss) in out.iter_mut().zip(losses) {
+            *slot = self.prior[row] * loss;
+        }
+    }
+
+    /// [`Utility`] promises finite losses that are not negative, and a map such priors.
+    fn validate(&self) -> Result<(), lrgeo_optim::Error> {
+        Ok(())
+    }
+}

@@ -1,0 +1,40 @@
+//! LP: the optimal mechanism over all places (OMG, Eq. 6-7 of the paper).
+
+use lrgeo_map::progress::Progress;
+use lrgeo_optim::colgen;
+
+use crate::mechanism::{Made, Mechanism};
+use crate::programme::{Constraints, ensure_dense, square_matrix};
+use crate::{City, Cover, Guarantee, MechanismError, Plan, Proof, Rows};
+
+/// The whole linear programme.
+pub struct Lp;
+
+impl Mechanism for Lp {
+    fn name(&self) -> &'static str {
+        "lp"
+    }
+
+    fn about(&self) -> &'static str {
+        "the cheapest matrix over all places (OMG)"
+    }
+
+    fn guarantee(&self, plan: &Plan) -> Guarantee {
+        Guarantee { notion: plan.notion, epsilon: plan.epsilon, cover: Cover::WholeMap }
+    }
+
+    fn make(
+        &self,
+        city: &City,
+        plan: &Plan,
+        progress: &dyn Progress,
+    ) -> Result<Made, MechanismError> {
+        ensure_dense(city)?;
+        let constraints = Constraints::new(city, plan, progress)?;
+        let solution = colgen::solve(&constraints.omg(city)?, &plan.settings(1e-6))?;
+        let proof = Proof::of(&solution, city.prior().iter().sum());
+        let rows = Rows::Dense(square_matrix(&solution)?);
+        let (witness, notes) = (constraints.witness(), constraints.notes());
+        Ok(Made { rows, proof: Some(proof), witness, notes })
+    }
+}

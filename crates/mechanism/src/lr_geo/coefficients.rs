@@ -1,0 +1,102 @@
+//! What a user does before uploading (sections 4.1, 4.2 and 4.5 of the paper).
+
+use lrgeo_map::neighbours::NeighbourGraph;
+use lrgeo_map::table::CostTable;
+
+use crate::relevant::relevant_places;
+use crate::{City, Plan, RangeRule};
+
+/// The coefficients of a user's LR-OMG (Eq. 14-17): what is uploaded. Rows have no names in it;
+/// columns do, because users share y (spec section 9 says what that discloses).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Coefficients {
+    /// How many relevant places.
+    pub rows: usize,
+    /// The reported places, ascending.
+    pub columns: Vec<u32>,
+    /// Distances between relevant places (D over N_m x N_m), row-major, in kilometres.
+    pub between: Vec<f64>,
+    /// Distances from relevant to reported places (D over N_m x O_m), row-major.
+    pub towards: Vec<f64>,
+    /// Estimated costs C_hat over the same, priors included (Eq. 25).
+    pub cost: Vec<f64>,
+}
+
+/// A user's side of a round: what it keeps, and what it uploads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UserPart {
+    /// The place m. Stays on the device.
+    pub place: u32,
+    /// The LR set N_m in the order of the rows. Stays on the device.
+    pub relevant: Vec<u32>,
+    /// Leaves the device.
+    pub upload: Coefficients,
+}
+
+impl UserPart {
+    /// LR set, range and coefficient matrices of a user.
+    pub fn prepare(
+        city: &City,
+        graph: Option<&NeighbourGraph>,
+        costs: &Costs<'_>,
+        plan: &Plan,
+        place: u32,
+    ) -> Self {
+        let relevant = relevant_places(city, graph, plan, place);
+        let columns = obfuscation_range(city, plan, place, &relevant);
+        let distances = |to: &[u32]| -> Vec<f64> {
+            relevant.iter().flat_map(|&i| to.iter().map(move |&k| city.distance_km(i, k))).collect()
+        };
+        let (between, towards) = (distances(&relevant), distances(&columns));
+        let cost = costs.estimate(city, &relevant, &columns);
+        let upload = Coefficients { rows: relevant.len(), columns, between, towards, cost };
+        Self { place, relevant, upload }
+    }
+}
+
+/// The reported places of a user: O_m under *own*, the union of the rows' ranges under *each*.
+fn obfuscation_range(city: &City, plan: &Plan, place: u32, relevant: &[u32]) -> Vec<u32> {
+    let radius = plan.radii.obfuscation;
+    let range = |i: u32| city.index().within(city.coords()[i as usize], radius);
+    let of: &[u32] = match plan.range {
+        RangeRule::Own => &[place],
+        RangeRule::Each => relevant,
+    };
+    let mut columns: Vec<u32> = of.iter().flat_map(|&i| range(i)).map(|(k, _)| k).collect();
+    columns.sort_unstable();
+    columns.dedup();
+    columns
+}
+
+/// Where a user takes its costs from: the cost reference table, or the losses themselves where they
+/// are public and need none.
+pub struct Costs<'a> {
+    table: Option<&'a CostTable>,
+    ceiling: f64,
+}
+
+impl<'a> Costs<'a> {
+    /// The table of a city, or its losses without one.
+    pub fn of(city: &City, table: Option<&'a CostTable>) -> Self {
+        let most_likely = city.prior().iter().copied().fold(0.0, f64::max);
+        let worst = table.map_or_else(|| city.utility().ceiling(), CostTable::ceiling_km);
+        Self { table, ceiling: most_likely * worst }
+    }
+
+    /// A public constant above every cost: what reports outside a user's range are charged.
+    pub fn ceiling(&self) -> f64 {
+        self.ceiling
+    }
+
+    /// `c_hat = p_i (beta + o_i + o_k)` (Eq. 25 with travel offsets), row-major.
+    pub fn estimate(&self, city: &City, rows: &[u32], columns: &[u32]) -> Vec<f64> {
+        let mut cost = match self.table {
+            Some(table) => table.upper(rows, columns),
+            None => city.utility().losses(rows, columns),
+        };
+        for (&i, line) in rows.iter().zip(cost.chunks_exact_mut(columns.len())) {
+            line.iter_mut().for_each(|c| *c *= city.prior()[i as usize]);
+        }
+        cost
+    }
+}

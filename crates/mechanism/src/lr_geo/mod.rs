@@ -1,0 +1,128 @@
+//! LR-Geo (sections 4.2-4.5 of the paper): each user's locally relevant matrix, solved together with
+//! those of the other users of a round (CLR-Geo, Eq. 19-21).
+//!
+//! The work is split as in the paper: [`coefficients`] is what a user does, [`round`] what the server
+//! does with the uploads. Here both run in one process.
+
+pub mod coefficients;
+pub mod round;
+
+use lrgeo_map::progress::Progress;
+
+use crate::mechanism::{Made, Mechanism};
+use crate::programme::ensure_connected;
+use crate::relevant::{TieRule, geo_ind_graph};
+use crate::rows::{Round, UserMatrix};
+use crate::{City, Cover, Guarantee, MechanismError, Notion, Plan, Proof, Rows};
+use coefficients::UserPart;
+
+/// The paper's mechanism.
+pub struct LrGeo;
+
+/// The same with gamma infinite: every pair of relevant places is constrained.
+pub struct LrGeoF;
+
+impl Mechanism for LrGeo {
+    fn name(&self) -> &'static str {
+        "lr-geo"
+    }
+
+    fn about(&self) -> &'static str {
+        "one locally relevant matrix per user of a round (the paper's LR-Geo)"
+    }
+
+    fn guarantee(&self, plan: &Plan) -> Guarantee {
+        Guarantee { notion: plan.notion, epsilon: plan.epsilon, cover: Cover::Round }
+    }
+
+    fn per_user(&self) -> bool {
+        true
+    }
+
+    fn make(
+        &self,
+        city: &City,
+        plan: &Plan,
+        progress: &dyn Progress,
+    ) -> Result<Made, MechanismError> {
+        make(city, plan, progress)
+    }
+}
+
+impl Mechanism for LrGeoF {
+    fn name(&self) -> &'static str {
+        "lr-geo-f"
+    }
+
+    fn about(&self) -> &'static str {
+        "LR-Geo with gamma infinite: all pairs of relevant places (LR-Geo-F)"
+    }
+
+    fn guarantee(&self, plan: &Plan) -> Guarantee {
+        LrGeo.guarantee(&Plan { notion: Notion::AllPairs, ..plan.clone() })
+    }
+
+    fn per_user(&self) -> bool {
+        true
+    }
+
+    fn make(
+        &self,
+        city: &City,
+        plan: &Plan,
+        progress: &dyn Progress,
+    ) -> Result<Made, MechanismError> {
+        make(city, &Plan { notion: Notion::AllPairs, ..plan.clone() }, progress)
+    }
+}
+
+fn make(city: &City, plan: &Plan, progress: &dyn Progress) -> Result<Made, MechanismError> {
+    let graph = geo_ind_graph(city, plan);
+    if let (Some(graph), Notion::Within { gamma_km }) = (&graph, plan.notion) {
+        ensure_connected(city, graph, gamma_km, plan.allow_disconnected)?;
+    }
+    let table = city.table(plan.table_cell, progress)?;
+    let costs = coefficients::Costs::of(city, table.as_deref());
+    let parts: Vec<UserPart> = plan
+        .users
+        .iter()
+        .map(|&user| UserPart::prepare(city, graph.as_ref(), &costs, plan, user))
+        .collect();
+
+    let uploads: Vec<_> = parts.iter().map(|part| &part.upload).collect();
+    let rule = TieRule::of(plan);
+    let programme =
+        round::Programme::new(&uploads, rule, plan.notion, city.places(), costs.ceiling())?;
+    let solution = programme.solve(plan)?;
+
+    let weight: f64 =
+        parts.iter().flat_map(|part| &part.relevant).map(|&i| city.prior()[i as usize]).sum();
+    let proof = Proof::of(&solution, weight);
+    let matrices = programme.split(&solution);
+    let users = parts.into_iter().zip(matrices);
+    let users = users
+        .map(|(part, values)| UserMatrix { place: part.place, relevant: part.relevant, values })
+        .collect();
+    let columns = programme.columns.into();
+    let rows = Rows::Users(Round { places: city.places(), columns, users, ties: rule });
+    Ok(Made { rows, proof: Some(proof), witness: Vec::new(), notes: notes(city, plan) })
+}
+
+fn notes(city: &City, plan: &Plan) -> Vec<(&'static str, String)> {
+    let radii = plan.radii;
+    let capped = radii.relevant_max.map_or(String::new(), |n| format!(", the {n} nearest at most"));
+    let mut notes = vec![
+        ("Gamma", format!("{:.3} km{capped}", radii.relevant)),
+        ("r_exp", format!("{:.3} km", radii.exponential)),
+        ("r_obf", format!("{:.3} km", radii.obfuscation)),
+        ("range rule", plan.range.name().to_owned()),
+    ];
+    let outside = city.places() as f64 * TieRule::of(plan).outside();
+    if outside > 0.01 {
+        let text = format!(
+            "K exp(-eps r_obf / 2) = {outside:.2}: reports out of range are not rare; raise --obf-radius"
+        );
+        notes.push(("warning", text));
+    }
+    notes
+}

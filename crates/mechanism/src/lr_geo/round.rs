@@ -1,0 +1,102 @@
+//! What the server does with the uploads of a round (section 4.3 of the paper): one programme for
+//! all users, coupled by y.
+
+use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts, Solution, Ties, benders, colgen};
+
+use super::coefficients::Coefficients;
+use crate::relevant::TieRule;
+use crate::{Engine, MechanismError, Notion, Plan};
+
+/// The CLR-Geo programme of some uploads (Eq. 19-21).
+pub struct Programme {
+    /// The programme.
+    pub problem: Problem,
+    /// The reported places of its columns, ascending.
+    pub columns: Vec<u32>,
+    /// Rows of each user.
+    rows: Vec<usize>,
+}
+
+impl Programme {
+    /// Puts the uploads together. Columns are the places that any user uploaded and one more that
+    /// stands for all others: those are alike (tied everywhere, at the same price), so the optimum
+    /// needs one of them at most, and the size does not depend on how large the map is.
+    ///
+    /// `ceiling` is what a report outside a user's range costs.
+    pub fn new(
+        uploads: &[&Coefficients],
+        rule: TieRule,
+        notion: Notion,
+        places: usize,
+        ceiling: f64,
+    ) -> Result<Self, MechanismError> {
+        let mut columns: Vec<u32> = uploads.iter().flat_map(|u| &u.columns).copied().collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let elsewhere = (0..places as u32).find(|k| columns.binary_search(k).is_err());
+        if let Some(k) = elsewhere {
+            let at = columns.partition_point(|&c| c < k);
+            columns.insert(at, k);
+        }
+
+        let width = columns.len();
+        let rows: Vec<usize> = uploads.iter().map(|upload| upload.rows).collect();
+        let height: usize = rows.iter().sum();
+        let mut cost = vec![ceiling; height * width];
+        let mut factors = vec![Some(rule.outside()); height * width];
+        let (mut groups, mut arcs, mut first) = (Vec::with_capacity(height), Vec::new(), 0);
+        for (user, upload) in uploads.iter().enumerate() {
+            let position: Vec<usize> =
+                upload.columns.iter().map(|k| columns.partition_point(|c| c < k)).collect();
+            for i in 0..upload.rows {
+                let (row, at) = ((first + i) * width, i * upload.columns.len());
+                for (column, &position) in position.iter().enumerate() {
+                    cost[row + position] = upload.cost[at + column];
+                    // Uploaded columns are in range: nothing but the row's distance counts.
+                    factors[row + position] = rule.factor(upload.towards[at + column], 0.0);
+                }
+                for j in 0..i {
+                    let d = upload.between[i * upload.rows + j];
+                    if d <= notion.reach_km() {
+                        arcs.push(Arc { i: first + i, j: first + j, d });
+                    }
+                }
+            }
+            groups.extend(std::iter::repeat_n(user, upload.rows));
+            first += upload.rows;
+        }
+        let problem = Problem::new(ProblemParts {
+            epsilon: rule.epsilon.value(),
+            groups,
+            cost: Box::new(DenseCost::new(height, width, cost)?),
+            arcs,
+            ties: Some(Ties::new(height, width, &factors)?),
+            bounds: Vec::new(),
+            fixed_y: None,
+        })?;
+        Ok(Self { problem, columns, rows })
+    }
+
+    /// Solves it with the engine of the plan.
+    pub fn solve(&self, plan: &Plan) -> Result<Solution, MechanismError> {
+        let settings = plan.settings(1e-6);
+        Ok(match plan.engine {
+            Engine::ColumnGeneration => colgen::solve(&self.problem, &settings)?,
+            Engine::Benders => benders::solve(&self.problem, &settings)?,
+        })
+    }
+
+    /// The matrix of each user, row-major over the columns.
+    pub fn split(&self, solution: &Solution) -> Vec<Vec<f64>> {
+        let mut row = 0;
+        let matrix = |rows: &usize| {
+            let mut values = Vec::with_capacity(rows * self.columns.len());
+            for _ in 0..*rows {
+                values.extend(solution.z.row(row));
+                row += 1;
+            }
+            values
+        };
+        self.rows.iter().map(matrix).collect()
+    }
+}

@@ -1,0 +1,86 @@
+//! The one interface of all mechanisms, and the list of them.
+
+use lrgeo_map::progress::Progress;
+
+use crate::{Built, City, Guarantee, MechanismError, Plan};
+
+/// A kind of mechanism: what it promises, and how it is made.
+///
+/// Adding one is a folder that implements this and a line in [`REGISTRY`]; `docs/adding-a-mechanism.md`
+/// walks through it.
+pub trait Mechanism: Sync {
+    /// Its name in options and files.
+    fn name(&self) -> &'static str;
+
+    /// One line for people.
+    fn about(&self) -> &'static str;
+
+    /// What a mechanism made by this plan will promise.
+    fn guarantee(&self, plan: &Plan) -> Guarantee;
+
+    /// Whether it is made for the users of a round rather than for the whole map.
+    fn per_user(&self) -> bool {
+        false
+    }
+
+    /// Makes it. The rows that come back are verified against [`Mechanism::guarantee`] by
+    /// [`build`], not trusted.
+    fn make(
+        &self,
+        city: &City,
+        plan: &Plan,
+        progress: &dyn Progress,
+    ) -> Result<Made, MechanismError>;
+}
+
+/// What a mechanism's folder hands back.
+pub struct Made {
+    /// The rows.
+    pub rows: crate::Rows,
+    /// What the optimiser proved, where there was one.
+    pub proof: Option<crate::Proof>,
+    /// Pairs of places whose bounds, chained along paths, prove all others: how a large map is
+    /// verified. Empty where every pair is looked at.
+    pub witness: Vec<[u32; 2]>,
+    /// What to know about it, for people: the radii used, the real epsilon, what was left out.
+    pub notes: Vec<(&'static str, String)>,
+}
+
+/// Every mechanism, in the order in which they are listed.
+pub const REGISTRY: &[&dyn Mechanism] = &[
+    &crate::lp::Lp,
+    &crate::lr_geo::LrGeo,
+    &crate::lr_geo::LrGeoF,
+    &crate::const_opt::ConstOpt,
+    &crate::published::Published,
+];
+
+/// The mechanism of that name.
+pub fn by_name(name: &str) -> Result<&'static dyn Mechanism, MechanismError> {
+    REGISTRY.iter().copied().find(|kind| kind.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = REGISTRY.iter().map(|kind| kind.name()).collect();
+        MechanismError::invalid("kind", format!("`{name}` is none of {}", names.join(", ")))
+    })
+}
+
+/// Checks the plan, makes the mechanism and verifies it; one that fails is not returned.
+pub fn build(
+    kind: &dyn Mechanism,
+    city: &City,
+    plan: &Plan,
+    progress: &dyn Progress,
+) -> Result<Built, MechanismError> {
+    plan.check(city)?;
+    if kind.per_user() && plan.users.is_empty() {
+        let reason = format!("{} is made for users; say where they are with --users", kind.name());
+        return Err(MechanismError::invalid("users", reason));
+    }
+    let made = kind.make(city, plan, progress)?;
+    let built = Built::new(kind, city, plan, made);
+    let verdict = crate::verify::verify(&built, progress);
+    if !verdict.holds() {
+        let worst_log_excess = verdict.guaranteed.worst_log_excess;
+        return Err(MechanismError::NotPrivate { worst_log_excess });
+    }
+    Ok(built)
+}

@@ -1,0 +1,238 @@
+//! What to build: epsilon, notion, radii, users (spec sections 1, 4 and 7).
+
+use lrgeo_map::neighbours::NeighbourGraph;
+use lrgeo_map::units::Length;
+use lrgeo_optim::Settings;
+
+use crate::{City, Epsilon, MechanismError, Notion};
+
+/// Whose range decides what is tied (spec section 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum RangeRule {
+    /// The paper's letter: the range O_m of the user, for all rows of its matrix.
+    Own,
+    /// Ours: the range of each row, which makes tied entries private between all rows of a round.
+    #[default]
+    Each,
+}
+
+impl RangeRule {
+    /// Both, with the names used in options and files.
+    pub const ALL: [(RangeRule, &'static str); 2] =
+        [(RangeRule::Own, "own"), (RangeRule::Each, "each")];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+}
+
+/// What stands in the exponent of the exponential mechanism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Exponent {
+    /// The distance, as Geo-Ind and the authors' code have it.
+    #[default]
+    Distance,
+    /// The cost, as the paper prints it.
+    Cost,
+}
+
+/// Which engine solves the programme of a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Engine {
+    /// Ours.
+    #[default]
+    ColumnGeneration,
+    /// The paper's.
+    Benders,
+}
+
+/// The distances that the mechanisms are built with, in kilometres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Radii {
+    /// Gamma: how far locally relevant places may be (path distance).
+    pub relevant: f64,
+    /// At most this many of them, the nearest.
+    pub relevant_max: Option<usize>,
+    /// r_exp: farther reports follow the exponential kernel.
+    pub exponential: f64,
+    /// r_obf: the obfuscation range; infinite for ConstOPT as a baseline.
+    pub obfuscation: f64,
+}
+
+/// Everything a mechanism needs to know besides the city.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The privacy asked for.
+    pub epsilon: Epsilon,
+    /// Between which pairs.
+    pub notion: Notion,
+    /// The radii.
+    pub radii: Radii,
+    /// The range rule of LR-Geo.
+    pub range: RangeRule,
+    /// The places of the users of a round, for the mechanisms that are made per user.
+    pub users: Vec<u32>,
+    /// Who solves the programme of a round.
+    pub engine: Engine,
+    /// The cells of the cost reference table.
+    pub table_cell: Length,
+    /// The exponent of the exponential mechanism.
+    pub exponent: Exponent,
+    /// Whether the exponential mechanism is calibrated to its real epsilon.
+    pub calibrated: bool,
+    /// How much longer than straight lines the paths of a spanner may be.
+    pub stretch: f64,
+    /// Build even if some places have no bound between them.
+    pub allow_disconnected: bool,
+    /// The relative gap at which to stop optimising; each mechanism has a default of its own.
+    pub gap: Option<f64>,
+    /// Clock, time limit, cancellation and progress of the optimiser; its gap is the one above.
+    pub solver: Settings,
+}
+
+/// Spacings per radius of the defaults: those of the `practical` settings on the Rome places.
+const GAMMA: f64 = 2.13;
+const RELEVANT: f64 = 4.26;
+const EXPONENTIAL: f64 = 2.13;
+const OBFUSCATION: f64 = 8.5;
+
+/// Above this, the ratio between neighbouring places underflows.
+const LARGEST_EPS_SPACING: f64 = 60.0;
+/// Below this, reports say nothing at any distance a city has.
+const SMALLEST_EPS_SPACING: f64 = 1e-4;
+
+impl Plan {
+    /// Sensible values for a city: radii in proportion to its spacing, gamma large enough to join
+    /// all places.
+    pub fn new(city: &City, epsilon: Epsilon) -> Self {
+        let spacing = city.spacing_km();
+        let gamma_km = connecting_gamma(city, GAMMA * spacing);
+        let relevant = (RELEVANT * spacing).max(gamma_km);
+        let exponential = EXPONENTIAL * spacing;
+        let radii = Radii {
+            relevant,
+            relevant_max: None,
+            exponential,
+            obfuscation: (OBFUSCATION * spacing).max(exponential),
+        };
+        Self::bare(epsilon, Notion::Within { gamma_km }, radii)
+    }
+
+    /// The `paper` settings of spec section 7, whatever the map.
+    pub fn paper() -> Result<Self, MechanismError> {
+        let radii =
+            Radii { relevant: 20.0, relevant_max: Some(20), exponential: 4.0, obfuscation: 4.5 };
+        Ok(Self::bare(Epsilon::per_km(10.0)?, Notion::Within { gamma_km: 1.0 }, radii))
+    }
+
+    /// The `practical` settings of spec section 7, whatever the map.
+    pub fn practical() -> Result<Self, MechanismError> {
+        let radii = Radii { relevant: 2.0, relevant_max: None, exponential: 1.0, obfuscation: 4.0 };
+        Ok(Self::bare(Epsilon::per_km(2.0)?, Notion::Within { gamma_km: 1.0 }, radii))
+    }
+
+    fn bare(epsilon: Epsilon, notion: Notion, radii: Radii) -> Self {
+        Self {
+            epsilon,
+            notion,
+            radii,
+            range: RangeRule::default(),
+            users: Vec::new(),
+            engine: Engine::default(),
+            table_cell: Length::HUNDRED_METRES,
+            exponent: Exponent::default(),
+            calibrated: true,
+            stretch: 1.05,
+            allow_disconnected: false,
+            gap: None,
+            solver: Settings::default(),
+        }
+    }
+
+    /// The optimiser's settings, with a gap where none was asked for.
+    pub fn settings(&self, default_gap: f64) -> Settings {
+        Settings { gap: self.gap.unwrap_or(default_gap), ..self.solver.clone() }
+    }
+
+    /// Refuses values that contradict each other or make no sense on this map; warns of nothing.
+    pub fn check(&self, city: &City) -> Result<(), MechanismError> {
+        let Radii { relevant, relevant_max, exponential, obfuscation } = self.radii;
+        let named = [
+            ("lr-radius", relevant),
+            ("exp-radius", exponential),
+            ("obf-radius", obfuscation),
+            ("gamma", self.notion.reach_km()),
+        ];
+        for (field, value) in named {
+            if value.is_nan() || value <= 0.0 {
+                let reason = format!("{value} km is not a positive distance");
+                return Err(MechanismError::invalid(field, reason));
+            }
+        }
+        if exponential > obfuscation {
+            let reason = format!(
+                "r_exp = {exponential} km is larger than r_obf = {obfuscation} km; raise --obf-radius or lower --exp-radius"
+            );
+            return Err(MechanismError::invalid("exp-radius", reason));
+        }
+        if let Notion::Within { gamma_km } = self.notion
+            && relevant < gamma_km
+            && gamma_km.is_finite()
+        {
+            let reason = format!(
+                "Gamma = {relevant} km is smaller than gamma = {gamma_km} km, so neighbours would not be relevant; \
+                 raise --lr-radius or lower --gamma"
+            );
+            return Err(MechanismError::invalid("lr-radius", reason));
+        }
+        if relevant_max == Some(0) {
+            return Err(MechanismError::invalid("lr-max", "must be at least 1"));
+        }
+        if !(self.stretch >= 1.0 && self.stretch <= 2.0) {
+            return Err(MechanismError::invalid("stretch", "must lie between 1 and 2"));
+        }
+        let per_spacing = self.epsilon.value() * city.spacing_km();
+        if !(SMALLEST_EPS_SPACING..=LARGEST_EPS_SPACING).contains(&per_spacing) {
+            let reason = format!(
+                "{} times the spacing of {:.3} km is {per_spacing:.3e}; it must lie between {SMALLEST_EPS_SPACING} and {LARGEST_EPS_SPACING}",
+                self.epsilon,
+                city.spacing_km()
+            );
+            return Err(MechanismError::invalid("epsilon", reason));
+        }
+        if self.users.iter().any(|&user| user as usize >= city.places()) {
+            let reason = format!("must be places of the map, which has {}", city.places());
+            return Err(MechanismError::invalid("users", reason));
+        }
+        Ok(())
+    }
+}
+
+/// The smallest threshold from `start_km` up, in steps of a tenth, that joins all places.
+///
+/// Only places outside the largest part are looked at again, so that one far place does not make
+/// the graph complete.
+pub fn connecting_gamma(city: &City, start_km: f64) -> f64 {
+    let mut part = NeighbourGraph::new(city.coords(), start_km).components();
+    let mut gamma_km = start_km;
+    while part.iter().any(|&p| p != part[0]) {
+        gamma_km *= 1.1;
+        let largest = largest_part(&part);
+        for i in (0..part.len()).filter(|&i| part[i] != largest).collect::<Vec<_>>() {
+            for (j, _) in city.index().within(city.coords()[i], gamma_km) {
+                let (from, to) = (part[i], part[j as usize]);
+                if from != to {
+                    part.iter_mut().filter(|p| **p == from).for_each(|p| *p = to);
+                }
+            }
+        }
+    }
+    gamma_km
+}
+
+fn largest_part(part: &[u32]) -> u32 {
+    let mut sizes = std::collections::BTreeMap::<u32, usize>::new();
+    part.iter().for_each(|&p| *sizes.entry(p).or_default() += 1);
+    sizes.into_iter().max_by_key(|&(_, size)| size).map_or(0, |(p, _)| p)
+}

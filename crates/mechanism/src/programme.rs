@@ -1,0 +1,162 @@
+//! Linear programmes over the whole map, and what their solutions prove.
+
+use lrgeo_map::neighbours::NeighbourGraph;
+use lrgeo_map::progress::Progress;
+use lrgeo_optim::{Arc, Problem, ProblemParts, Solution, Ties};
+
+use crate::plan::connecting_gamma;
+use crate::relevant::TieRule;
+use crate::spanner::{Link, Spanner};
+use crate::{City, Epsilon, MechanismError, Notion, ObfuscationMatrix, Plan, Proof};
+
+/// Up to here the all-pairs notion gets an arc for every pair, and loses nothing to a spanner.
+const COMPLETE_PLACES: usize = 100;
+
+/// The constraints of a notion over all places: arcs, and the epsilon to solve at.
+pub struct Constraints {
+    /// Each pair once.
+    pub arcs: Vec<Arc>,
+    /// Epsilon divided by the stretch of the arcs.
+    pub epsilon: Epsilon,
+    /// How much longer than straight lines paths along the arcs are; 1 within gamma, whose promise
+    /// is about the arcs alone.
+    pub stretch: f64,
+}
+
+impl Constraints {
+    /// The pairs within gamma, or a spanner of all pairs.
+    pub fn new(city: &City, plan: &Plan, progress: &dyn Progress) -> Result<Self, MechanismError> {
+        match plan.notion {
+            Notion::Within { gamma_km } => {
+                let graph = NeighbourGraph::new(city.coords(), gamma_km);
+                ensure_connected(city, &graph, gamma_km, plan.allow_disconnected)?;
+                let arcs = neighbour_arcs(&graph);
+                Ok(Self { arcs, epsilon: plan.epsilon, stretch: 1.0 })
+            }
+            Notion::AllPairs => {
+                let spanner = match city.places() <= COMPLETE_PLACES {
+                    true => Spanner::complete(city),
+                    false => Spanner::greedy(city, plan.stretch, progress),
+                };
+                let epsilon = Epsilon::per_km(plan.epsilon.value() / spanner.stretch)?;
+                let arc = |link: Link| Arc { i: link.i as usize, j: link.j as usize, d: link.km };
+                let arcs = spanner.arcs.into_iter().map(arc).collect();
+                Ok(Self { arcs, epsilon, stretch: spanner.stretch })
+            }
+        }
+    }
+
+    /// The arcs as pairs of places.
+    pub fn witness(&self) -> Vec<[u32; 2]> {
+        self.arcs.iter().map(|arc| [arc.i as u32, arc.j as u32]).collect()
+    }
+
+    /// What to tell people about them.
+    pub fn notes(&self) -> Vec<(&'static str, String)> {
+        let mut notes = vec![("arcs", self.arcs.len().to_string())];
+        if self.stretch > 1.0 {
+            let text = format!(
+                "stretch {:.4}, so it was solved at {:.4}/km",
+                self.stretch,
+                self.epsilon.value()
+            );
+            notes.push(("spanner", text));
+        }
+        notes
+    }
+
+    /// The OMG of the paper (Eq. 6-7): every entry free.
+    pub fn omg(&self, city: &City) -> Result<Problem, MechanismError> {
+        self.problem(city, None)
+    }
+
+    /// ConstOPT: entries farther than r_exp tied to an exponential kernel.
+    pub fn tied(&self, city: &City, rule: TieRule) -> Result<Problem, MechanismError> {
+        let places = city.places() as u32;
+        let pairs = (0..places).flat_map(|i| (0..places).map(move |k| (i, k)));
+        let factors: Vec<Option<f64>> = pairs
+            .map(|(i, k)| {
+                let km = city.distance_km(i, k);
+                rule.factor(km, km)
+            })
+            .collect();
+        let ties = Ties::new(places as usize, places as usize, &factors)?;
+        self.problem(city, Some(ties))
+    }
+
+    fn problem(&self, city: &City, ties: Option<Ties>) -> Result<Problem, MechanismError> {
+        Ok(Problem::new(ProblemParts {
+            epsilon: self.epsilon.value(),
+            groups: Vec::new(),
+            cost: city.cost()?,
+            arcs: self.arcs.clone(),
+            ties,
+            bounds: Vec::new(),
+            fixed_y: None,
+        })?)
+    }
+}
+
+/// The edges of the Geo-Ind graph, each once.
+fn neighbour_arcs(graph: &NeighbourGraph) -> Vec<Arc> {
+    let arcs = (0..graph.len() as u32).flat_map(|i| {
+        let later = graph.neighbours(i).iter().filter(move |(j, _)| *j > i);
+        later.map(move |&(j, d)| Arc { i: i as usize, j: j as usize, d })
+    });
+    arcs.collect()
+}
+
+/// Refuses a graph in parts, between which there would be no bound at all, unless asked for.
+pub fn ensure_connected(
+    city: &City,
+    graph: &NeighbourGraph,
+    gamma_km: f64,
+    allowed: bool,
+) -> Result<(), MechanismError> {
+    let components = graph.components().iter().max().map_or(0, |&last| last as usize + 1);
+    if components <= 1 || allowed {
+        return Ok(());
+    }
+    let enough_km = connecting_gamma(city, gamma_km);
+    Err(MechanismError::Disconnected { gamma_km, components, enough_km })
+}
+
+impl Proof {
+    /// What a solution proves, per report: divided by the prior of its rows.
+    pub fn of(solution: &Solution, row_prior: f64) -> Self {
+        Self {
+            status: solution.status,
+            cost: solution.objective / row_prior,
+            lower_bound: solution.lower_bound / row_prior,
+            gap: solution.gap,
+            iterations: solution.iterations,
+            seconds: solution.seconds,
+        }
+    }
+}
+
+/// The matrix of a solution whose rows and columns are the places.
+pub fn square_matrix(solution: &Solution) -> Result<ObfuscationMatrix, MechanismError> {
+    let places = solution.z.rows();
+    let mut entries = vec![0.0; places * places];
+    for (row, out) in entries.chunks_exact_mut(places).enumerate() {
+        solution.z.fill_row(row, out);
+    }
+    ObfuscationMatrix::new(places, entries)
+}
+
+/// More places than this are refused by the mechanisms that keep whole matrices.
+const LARGEST_DENSE: usize = 5_000;
+
+/// Refuses maps that are too large for a mechanism that keeps a K x K matrix.
+pub fn ensure_dense(city: &City) -> Result<(), MechanismError> {
+    if city.places() <= LARGEST_DENSE {
+        return Ok(());
+    }
+    Err(MechanismError::Map(lrgeo_map::MapError::TooLarge {
+        what: "places of a mechanism with a whole matrix",
+        asked: city.places() as u64,
+        limit: LARGEST_DENSE as u64,
+        advice: "use --kind published, or a coarser map",
+    }))
+}

@@ -1,0 +1,73 @@
+//! The mechanism that is published for everybody: near-optimal over the whole map, private between
+//! all pairs, from a hundred places to tens of thousands (spec section 9).
+
+use lrgeo_map::progress::Progress;
+use lrgeo_optim::{colgen, large};
+
+use crate::mechanism::{Made, Mechanism};
+use crate::programme::{Constraints, square_matrix};
+use crate::rows::SparseMatrix;
+use crate::{City, Cover, Guarantee, MechanismError, Notion, Plan, Proof, Rows};
+
+/// Up to here the dense engine; above, the one whose memory is linear in the places.
+const DENSE_PLACES: usize = 600;
+
+/// One mechanism for everybody.
+pub struct Published;
+
+impl Mechanism for Published {
+    fn name(&self) -> &'static str {
+        "published"
+    }
+
+    fn about(&self) -> &'static str {
+        "near-optimal for the whole map, every pair, to be published in tiles (the default)"
+    }
+
+    fn guarantee(&self, plan: &Plan) -> Guarantee {
+        Guarantee { notion: Notion::AllPairs, epsilon: plan.epsilon, cover: Cover::WholeMap }
+    }
+
+    fn make(
+        &self,
+        city: &City,
+        plan: &Plan,
+        progress: &dyn Progress,
+    ) -> Result<Made, MechanismError> {
+        let plan = Plan { notion: Notion::AllPairs, ..plan.clone() };
+        let constraints = Constraints::new(city, &plan, progress)?;
+        let problem = constraints.omg(city)?;
+        let prior = city.prior().iter().sum();
+        let (rows, proof) = if city.places() <= DENSE_PLACES {
+            let solution = colgen::solve(&problem, &plan.settings(1e-4))?;
+            (Rows::Dense(square_matrix(&solution)?), Proof::of(&solution, prior))
+        } else {
+            let gap = if city.places() <= 2_000 { 1e-3 } else { 1e-2 };
+            let (solution, sparse) = large::solve_sparse(&problem, &plan.settings(gap))?;
+            (Rows::Sparse(SparseMatrix::from(&*sparse)), Proof::of(&solution, prior))
+        };
+        let mut notes = constraints.notes();
+        if constraints.stretch > 1.0 {
+            notes.push(("price of the spanner", price(&constraints, city, &plan, &proof, prior)?));
+        }
+        Ok(Made { rows, proof: Some(proof), witness: constraints.witness(), notes })
+    }
+}
+
+/// How far the matrix can be from the best one of the all-pairs notion itself: the programme on the
+/// arcs at the full epsilon relaxes that notion, so its lower bound holds there.
+fn price(
+    constraints: &Constraints,
+    city: &City,
+    plan: &Plan,
+    proof: &Proof,
+    prior: f64,
+) -> Result<String, MechanismError> {
+    let relaxed = constraints.omg(city)?.with_epsilon(plan.epsilon.value())?;
+    let bound = large::lower_bound(&relaxed)?.value / prior;
+    let lost = 100.0 * (proof.cost - bound) / proof.cost;
+    Ok(format!(
+        "no all-pairs matrix at {} costs less than {bound:.6}, {lost:.2} % below this one",
+        plan.epsilon
+    ))
+}

@@ -1,0 +1,89 @@
+//! Locally relevant places, obfuscation ranges, and which entries are tied (sections 4.1 and 4.3 of
+//! the paper, spec section 4).
+
+use lrgeo_map::neighbours::NeighbourGraph;
+
+use crate::{City, Epsilon, Notion, Plan, RangeRule};
+
+/// The LR set `N_m = { j : D(m, j) <= Gamma }` (Def. 4.1), nearest first, at most as many as the
+/// plan allows. `graph` is the Geo-Ind graph; without one (gamma infinite, LR-Geo-F) `D = d`.
+pub fn relevant_places(
+    city: &City,
+    graph: Option<&NeighbourGraph>,
+    plan: &Plan,
+    user: u32,
+) -> Vec<u32> {
+    let limit = plan.radii.relevant;
+    let mut near = match graph {
+        Some(graph) => graph.within(user, limit),
+        None => city.index().within(city.coords()[user as usize], limit),
+    };
+    // The user's own place first, even where another has the same coordinates.
+    near.sort_by(|a, b| {
+        (a.0 != user).cmp(&(b.0 != user)).then(a.1.total_cmp(&b.1)).then(a.0.cmp(&b.0))
+    });
+    near.truncate(plan.radii.relevant_max.unwrap_or(usize::MAX));
+    near.into_iter().map(|(place, _)| place).collect()
+}
+
+/// The Geo-Ind graph of a plan; `None` when every pair is a neighbour.
+pub fn geo_ind_graph(city: &City, plan: &Plan) -> Option<NeighbourGraph> {
+    match plan.notion {
+        Notion::Within { gamma_km } if gamma_km.is_finite() => {
+            Some(NeighbourGraph::new(city.coords(), gamma_km))
+        }
+        _ => None,
+    }
+}
+
+/// Which entries of a user's matrix are free and what the others are tied to (Eq. 18).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TieRule {
+    /// Epsilon of the kernel.
+    pub epsilon: Epsilon,
+    /// Whose range counts.
+    pub range: RangeRule,
+    /// r_exp, in kilometres.
+    pub exponential_km: f64,
+    /// r_obf, in kilometres; may be infinite.
+    pub obfuscation_km: f64,
+}
+
+impl TieRule {
+    /// The rule of a plan.
+    pub fn of(plan: &Plan) -> Self {
+        Self {
+            epsilon: plan.epsilon,
+            range: plan.range,
+            exponential_km: plan.radii.exponential,
+            obfuscation_km: plan.radii.obfuscation,
+        }
+    }
+
+    /// The factor f of `z_ik = y_k f` for row i of user m and report k, `None` when the entry is
+    /// free. `row_km` is d(i, k), `user_km` is d(m, k).
+    ///
+    /// *own*: free iff k is in O_m and d_ik <= r_exp; outside O_m the factor is constant.
+    /// *each*: free iff d_ik <= r_exp; the factor is that of min(d_ik, r_obf), 1-Lipschitz in i, so
+    /// any two tied entries of any two rows satisfy Geo-Ind.
+    pub fn factor(&self, row_km: f64, user_km: f64) -> Option<f64> {
+        let far = match self.range {
+            RangeRule::Own => user_km > self.obfuscation_km,
+            RangeRule::Each => row_km > self.obfuscation_km,
+        };
+        if !far && row_km <= self.exponential_km {
+            return None;
+        }
+        Some(self.kernel(if far { self.obfuscation_km } else { row_km }))
+    }
+
+    /// The factor of reports that the user did not upload.
+    pub fn outside(&self) -> f64 {
+        self.kernel(self.obfuscation_km)
+    }
+
+    /// `exp(-eps d / 2)`, never zero: a factor must stay positive.
+    fn kernel(&self, km: f64) -> f64 {
+        (-self.epsilon.value() * km / 2.0).exp().max(f64::MIN_POSITIVE)
+    }
+}

@@ -1,0 +1,229 @@
+//! The rows of a mechanism as they are kept: one matrix for everybody, or one per user.
+
+use std::sync::Arc;
+
+use crate::{MechanismError, ObfuscationMatrix};
+
+/// What a mechanism reports, row by row. A row is the same, bit for bit, whenever it is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rows {
+    /// One K x K matrix.
+    Dense(ObfuscationMatrix),
+    /// One K x K matrix in memory linear in its explicit entries.
+    Sparse(SparseMatrix),
+    /// One matrix per user of a round; each user reports from the row of its own place.
+    Users(Round),
+}
+
+/// A matrix whose row i is explicit in some columns and `tail[i]` in all others that are present; a
+/// column that is not present is zero in every row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SparseMatrix {
+    /// Where the explicit entries of each row begin; one more than rows.
+    pub start: Vec<usize>,
+    /// The columns of explicit entries, ascending within a row.
+    pub column: Vec<u32>,
+    /// Their values.
+    pub value: Vec<f64>,
+    /// The value of each row elsewhere.
+    pub tail: Vec<f64>,
+    /// Which columns are ever reported.
+    pub present: Vec<bool>,
+}
+
+/// How far the sum of a row may be from one: the rounding of adding up K numbers.
+const ROW_SUM_ERROR: f64 = 1e-9;
+
+impl SparseMatrix {
+    /// Checks the shape, that every entry is a probability and that every row sums to one.
+    pub fn validate(&self) -> Result<(), MechanismError> {
+        let invalid = |reason: &str| Err(MechanismError::invalid("matrix", reason));
+        let (rows, columns) = (self.tail.len(), self.present.len());
+        let sorted = self.start.windows(2).all(|w| w[0] <= w[1]);
+        if self.start.len() != rows + 1 || self.start[0] != 0 || !sorted {
+            return invalid("the starts of its rows are broken");
+        }
+        if self.start[rows] != self.column.len() || self.column.len() != self.value.len() {
+            return invalid("columns and values disagree in number");
+        }
+        let present = self.present.iter().filter(|p| **p).count();
+        for row in 0..rows {
+            let range = self.start[row]..self.start[row + 1];
+            let columns_of = &self.column[range.clone()];
+            let ascending = columns_of.windows(2).all(|w| w[0] < w[1]);
+            let known =
+                columns_of.iter().all(|&k| (k as usize) < columns && self.present[k as usize]);
+            if !ascending || !known {
+                return Err(MechanismError::Row {
+                    row,
+                    reason: "has columns out of order or absent",
+                });
+            }
+            let values = &self.value[range];
+            let probability = |v: &f64| v.is_finite() && *v >= 0.0;
+            if !values.iter().all(probability) || !probability(&self.tail[row]) {
+                return Err(MechanismError::Row {
+                    row,
+                    reason: "holds a number that is no probability",
+                });
+            }
+            let elsewhere = (present - values.len()) as f64 * self.tail[row];
+            if (values.iter().sum::<f64>() + elsewhere - 1.0).abs() > ROW_SUM_ERROR {
+                return Err(MechanismError::Row { row, reason: "does not sum to one" });
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes one whole row.
+    pub fn fill_row(&self, row: usize, out: &mut [f64]) {
+        let tail = self.tail[row];
+        for (slot, &present) in out.iter_mut().zip(&self.present) {
+            *slot = if present { tail } else { 0.0 };
+        }
+        for at in self.start[row]..self.start[row + 1] {
+            out[self.column[at] as usize] = self.value[at];
+        }
+    }
+}
+
+impl From<&lrgeo_optim::large::SparseRows> for SparseMatrix {
+    fn from(rows: &lrgeo_optim::large::SparseRows) -> Self {
+        use lrgeo_optim::RowSource;
+        let mut matrix = Self {
+            start: vec![0],
+            column: Vec::with_capacity(rows.explicit_entries()),
+            value: Vec::with_capacity(rows.explicit_entries()),
+            tail: (0..rows.rows()).map(|row| rows.tail(row)).collect(),
+            present: rows.present().to_vec(),
+        };
+        for row in 0..rows.rows() {
+            let (columns, values) = rows.explicit(row);
+            matrix.column.extend_from_slice(columns);
+            matrix.value.extend_from_slice(values);
+            matrix.start.push(matrix.column.len());
+        }
+        matrix
+    }
+}
+
+/// The matrices of the users of one round (CLR-Geo).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Round {
+    /// K.
+    pub places: usize,
+    /// The reported places that any user may report, ascending; all others have probability zero.
+    pub columns: Arc<[u32]>,
+    /// One per user.
+    pub users: Vec<UserMatrix>,
+    /// Which entries are tied to the shared y.
+    pub ties: crate::relevant::TieRule,
+}
+
+/// The LR obfuscation matrix of one user.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UserMatrix {
+    /// The user's place m.
+    pub place: u32,
+    /// The LR set N_m, nearest first; the first is the user's own place.
+    pub relevant: Vec<u32>,
+    /// Relevant places x columns of the round, row-major.
+    pub values: Vec<f64>,
+}
+
+impl UserMatrix {
+    /// The row of the `index`-th relevant place over the columns of the round.
+    pub fn row(&self, index: usize) -> &[f64] {
+        let width = self.values.len() / self.relevant.len().max(1);
+        &self.values[index * width..(index + 1) * width]
+    }
+
+    /// The row that the user reports from.
+    pub fn deployed(&self) -> &[f64] {
+        self.row(0)
+    }
+}
+
+impl Round {
+    /// A row over the columns of the round, spread over all K places.
+    pub fn spread(&self, row: &[f64]) -> Vec<f64> {
+        let mut whole = vec![0.0; self.places];
+        for (&k, &z) in self.columns.iter().zip(row) {
+            whole[k as usize] = z;
+        }
+        whole
+    }
+
+    /// Checks the shape, that entries are probabilities and that rows sum to one.
+    pub fn validate(&self) -> Result<(), MechanismError> {
+        let invalid = |reason: &str| Err(MechanismError::invalid("round", reason));
+        let known = |k: &u32| (*k as usize) < self.places;
+        if !self.columns.iter().all(known) || !self.columns.windows(2).all(|w| w[0] < w[1]) {
+            return invalid("its columns are out of order or unknown");
+        }
+        for user in &self.users {
+            if user.relevant.first() != Some(&user.place) || !user.relevant.iter().all(known) {
+                return invalid("the relevant places of a user do not begin with its own");
+            }
+            if user.values.len() != user.relevant.len() * self.columns.len() {
+                return invalid("the matrix of a user has a broken length");
+            }
+            for row in 0..user.relevant.len() {
+                let values = user.row(row);
+                if !values.iter().all(|v| v.is_finite() && *v >= 0.0) {
+                    return Err(MechanismError::Row {
+                        row,
+                        reason: "holds a number that is no probability",
+                    });
+                }
+                if (values.iter().sum::<f64>() - 1.0).abs() > ROW_SUM_ERROR {
+                    return Err(MechanismError::Row { row, reason: "does not sum to one" });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Rows {
+    /// K.
+    pub fn places(&self) -> usize {
+        match self {
+            Rows::Dense(matrix) => matrix.places(),
+            Rows::Sparse(matrix) => matrix.present.len(),
+            Rows::Users(round) => round.places,
+        }
+    }
+
+    /// The places that have a row to report from: all, or those of the users.
+    pub fn deployed(&self) -> Vec<u32> {
+        match self {
+            Rows::Dense(_) | Rows::Sparse(_) => (0..self.places() as u32).collect(),
+            Rows::Users(round) => round.users.iter().map(|user| user.place).collect(),
+        }
+    }
+
+    /// Writes the distribution of the reports of the `index`-th deployed row over all K places.
+    pub fn fill(&self, index: usize, out: &mut [f64]) {
+        match self {
+            Rows::Dense(matrix) => out.copy_from_slice(matrix.row(index)),
+            Rows::Sparse(matrix) => matrix.fill_row(index, out),
+            Rows::Users(round) => {
+                out.copy_from_slice(&round.spread(round.users[index].deployed()));
+            }
+        }
+    }
+
+    /// The exact row that a user at `place` reports from; `None` where the mechanism has none.
+    pub fn row(&self, place: u32) -> Option<Vec<f64>> {
+        let index = match self {
+            Rows::Dense(_) | Rows::Sparse(_) => {
+                ((place as usize) < self.places()).then_some(place as usize)?
+            }
+            Rows::Users(round) => round.users.iter().position(|user| user.place == place)?,
+        };
+        let mut out = vec![0.0; self.places()];
+        self.fill(index, &mut out);
+        Some(out)
+    }
+}

@@ -1,0 +1,144 @@
+//! The matrices of a round: what the paper promises of them, what is really used, and how the paper
+//! counts (Theorem 4.4, Proposition 4.5, spec section 7).
+
+use lrgeo_map::geo::Coord;
+use rayon::prelude::*;
+
+use super::finding::{Finding, Pair};
+use crate::rows::Round;
+use crate::{Epsilon, RangeRule};
+
+/// One row of one user's matrix.
+struct Line<'a> {
+    user: usize,
+    place: u32,
+    deployed: bool,
+    values: &'a [f64],
+    /// Which columns are tied to the shared y in this row.
+    tied: Vec<bool>,
+}
+
+fn lines<'a>(round: &'a Round, coords: &[Coord]) -> Vec<Line<'a>> {
+    let km = |i: u32, k: u32| coords[i as usize].distance_km(coords[k as usize]);
+    let mut lines = Vec::new();
+    for (user, matrix) in round.users.iter().enumerate() {
+        for (index, &place) in matrix.relevant.iter().enumerate() {
+            let is_tied = |&k: &u32| round.ties.factor(km(place, k), km(matrix.place, k)).is_some();
+            let tied = round.columns.iter().map(is_tied).collect();
+            let values = matrix.row(index);
+            lines.push(Line { user, place, deployed: index == 0, values, tied });
+        }
+    }
+    lines
+}
+
+/// Compares every ordered pair of lines that `wanted` names, as far as they are `reach_km` apart at
+/// most, over the columns that it names.
+fn compare<'a>(
+    lines: &[Line<'a>],
+    coords: &[Coord],
+    epsilon: Epsilon,
+    reach_km: f64,
+    wanted: impl Fn(&Line<'a>, &Line<'a>) -> Option<Columns> + Sync,
+) -> Finding {
+    (0..lines.len())
+        .into_par_iter()
+        .map(|a| {
+            let mut finding = Finding::default();
+            for b in (0..lines.len()).filter(|&b| b != a) {
+                let (here, there) = (&lines[a], &lines[b]);
+                let Some(columns) = wanted(here, there) else { continue };
+                let km = coords[here.place as usize].distance_km(coords[there.place as usize]);
+                if km > reach_km {
+                    continue;
+                }
+                let pair = Pair { at: (a as u32, b as u32), km };
+                match columns {
+                    Columns::All => finding.add(pair, here.values, there.values, epsilon),
+                    Columns::TiedInBoth => {
+                        let both = |k: &usize| here.tied[*k] && there.tied[*k];
+                        let picked: Vec<usize> = (0..here.tied.len()).filter(both).collect();
+                        let pick = |line: &Line<'_>| -> Vec<f64> {
+                            picked.iter().map(|&k| line.values[k]).collect()
+                        };
+                        finding.add(pair, &pick(here), &pick(there), epsilon);
+                    }
+                }
+            }
+            finding
+        })
+        .reduce(Finding::default, Finding::merge)
+}
+
+enum Columns {
+    All,
+    TiedInBoth,
+}
+
+/// What [`crate::Cover::Round`] promises: every pair within a matrix, and between users the entries
+/// tied in both; of all rows under *each*, of the deployed rows under *own*.
+pub(super) fn promised(
+    round: &Round,
+    coords: &[Coord],
+    epsilon: Epsilon,
+    reach_km: f64,
+) -> Finding {
+    let lines = lines(round, coords);
+    let every_row = round.ties.range == RangeRule::Each;
+    compare(&lines, coords, epsilon, reach_km, |a, b| {
+        if a.user == b.user {
+            Some(Columns::All)
+        } else {
+            (every_row || a.deployed && b.deployed).then_some(Columns::TiedInBoth)
+        }
+    })
+}
+
+/// The mechanism in the field: user m uses row m of its own matrix and nothing else. All entries,
+/// between users, two users at one place included.
+pub fn deployed_rows(round: &Round, coords: &[Coord], epsilon: Epsilon, reach_km: f64) -> Finding {
+    let mut lines = lines(round, coords);
+    lines.retain(|line| line.deployed);
+    compare(&lines, coords, epsilon, reach_km, |_, _| Some(Columns::All))
+}
+
+/// As the paper counts: over all LR rows of all users, whether used or not.
+pub fn as_the_paper_counts(
+    round: &Round,
+    coords: &[Coord],
+    epsilon: Epsilon,
+    reach_km: f64,
+) -> Finding {
+    compare(&lines(round, coords), coords, epsilon, reach_km, |_, _| Some(Columns::All))
+}
+
+/// Proposition 4.5 (2): the violation ratio as the paper counts it is at most this. Departure: the
+/// pairs are restricted to `d <= reach`, because the linear constraints hold for those only; and
+/// columns that nobody can report (zero everywhere) are left out of both sides.
+///
+/// Under *own* the tied entries of rows that are not deployed may violate too (Theorem 4.4 fails for
+/// them), so there the bound is stated for *each* only and this gives 1 where it does not apply.
+pub fn violation_bound(round: &Round, coords: &[Coord], reach_km: f64) -> f64 {
+    if round.ties.range == RangeRule::Own {
+        return 1.0;
+    }
+    let lines = lines(round, coords);
+    let (mut covered, mut all) = (0u64, 0u64);
+    for (a, here) in lines.iter().enumerate() {
+        for there in &lines[..a] {
+            let km = coords[here.place as usize].distance_km(coords[there.place as usize]);
+            if km > reach_km {
+                continue;
+            }
+            all += here.tied.len() as u64;
+            covered += match here.user == there.user {
+                true => here.tied.len() as u64,
+                false => {
+                    let both = here.tied.iter().zip(&there.tied);
+                    both.filter(|(a, b)| **a && **b).count() as u64
+                }
+            };
+        }
+    }
+    1.0 - covered as f64 / (all as f64).max(1.0)
+}
