@@ -18,7 +18,7 @@ pub mod meaning;
 mod mechanism;
 mod notion;
 mod plan;
-mod programme;
+pub mod programme;
 pub mod published;
 pub mod relevant;
 pub mod rows;
