@@ -64,12 +64,13 @@ pub struct Built {
 impl Built {
     pub(crate) fn new(kind: &dyn Mechanism, city: &City, plan: &Plan, made: Made) -> Self {
         let expected_cost = expected_cost(city, &made.rows);
+        let guarantee = kind.promised(plan, &made);
         Self {
             kind: kind.name().to_owned(),
             map: city.version(),
             coords: city.coords().to_vec(),
             prior: city.prior().to_vec(),
-            guarantee: kind.guarantee(plan),
+            guarantee,
             rows: made.rows,
             expected_cost,
             unit: city.utility().unit().to_owned(),

@@ -18,12 +18,18 @@ pub trait Mechanism: Sync {
     /// What a mechanism made by this plan will promise.
     fn guarantee(&self, plan: &Plan) -> Guarantee;
 
+    /// What was made promises; differs from [`Mechanism::guarantee`] only where a mechanism says
+    /// that its real epsilon is another one.
+    fn promised(&self, plan: &Plan, _: &Made) -> Guarantee {
+        self.guarantee(plan)
+    }
+
     /// Whether it is made for the users of a round rather than for the whole map.
     fn per_user(&self) -> bool {
         false
     }
 
-    /// Makes it. The rows that come back are verified against [`Mechanism::guarantee`] by
+    /// Makes it. The rows that come back are verified against [`Mechanism::promised`] by
     /// [`build`], not trusted.
     fn make(
         &self,
@@ -44,6 +50,8 @@ pub struct Made {
     pub witness: Vec<[u32; 2]>,
     /// What to know about it, for people: the radii used, the real epsilon, what was left out.
     pub notes: Vec<(&'static str, String)>,
+    /// The epsilon that the rows really have, where that is not the one asked for.
+    pub real_epsilon: Option<crate::Epsilon>,
 }
 
 /// Every mechanism, in the order in which they are listed.
@@ -52,6 +60,8 @@ pub const REGISTRY: &[&dyn Mechanism] = &[
     &crate::lr_geo::LrGeo,
     &crate::lr_geo::LrGeoF,
     &crate::const_opt::ConstOpt,
+    &crate::laplace::PlanarLaplace,
+    &crate::exponential::ExpMech,
     &crate::published::Published,
 ];
 

@@ -6,17 +6,27 @@ use lrgeo_optim::{Arc, Problem, ProblemParts, Solution, Ties};
 
 use crate::plan::connecting_gamma;
 use crate::relevant::TieRule;
+use crate::sample::FLOOR;
 use crate::spanner::{Link, Spanner};
 use crate::{City, Epsilon, MechanismError, Notion, ObfuscationMatrix, Plan, Proof};
 
 /// Up to here the all-pairs notion gets an arc for every pair, and loses nothing to a spanner.
 const COMPLETE_PLACES: usize = 100;
 
+/// Programmes are solved at an epsilon that is smaller by this part (spec section 6): more than the
+/// rounding of distances, of the solver and of the sampler together, at a cost of the same order.
+const SHRINKAGE: f64 = 1e-9;
+
+/// The epsilon to solve at so that what comes out satisfies `epsilon` exactly.
+pub fn shrunk(epsilon: Epsilon) -> Result<Epsilon, MechanismError> {
+    Epsilon::per_km(epsilon.value() * (1.0 - SHRINKAGE))
+}
+
 /// The constraints of a notion over all places: arcs, and the epsilon to solve at.
 pub struct Constraints {
     /// Each pair once.
     pub arcs: Vec<Arc>,
-    /// Epsilon divided by the stretch of the arcs.
+    /// Epsilon divided by the stretch of the arcs, and a little less.
     pub epsilon: Epsilon,
     /// How much longer than straight lines paths along the arcs are; 1 within gamma, whose promise
     /// is about the arcs alone.
@@ -31,14 +41,14 @@ impl Constraints {
                 let graph = NeighbourGraph::new(city.coords(), gamma_km);
                 ensure_connected(city, &graph, gamma_km, plan.allow_disconnected)?;
                 let arcs = neighbour_arcs(&graph);
-                Ok(Self { arcs, epsilon: plan.epsilon, stretch: 1.0 })
+                Ok(Self { arcs, epsilon: shrunk(plan.epsilon)?, stretch: 1.0 })
             }
             Notion::AllPairs => {
                 let spanner = match city.places() <= COMPLETE_PLACES {
                     true => Spanner::complete(city),
                     false => Spanner::greedy(city, plan.stretch, progress),
                 };
-                let epsilon = Epsilon::per_km(plan.epsilon.value() / spanner.stretch)?;
+                let epsilon = shrunk(Epsilon::per_km(plan.epsilon.value() / spanner.stretch)?)?;
                 let arc = |link: Link| Arc { i: link.i as usize, j: link.j as usize, d: link.km };
                 let arcs = spanner.arcs.into_iter().map(arc).collect();
                 Ok(Self { arcs, epsilon, stretch: spanner.stretch })
@@ -141,8 +151,15 @@ pub fn square_matrix(solution: &Solution) -> Result<ObfuscationMatrix, Mechanism
     let mut entries = vec![0.0; places * places];
     for (row, out) in entries.chunks_exact_mut(places).enumerate() {
         solution.z.fill_row(row, out);
+        raise(out);
     }
     ObfuscationMatrix::new(places, entries)
+}
+
+/// Adds the constant of [`FLOOR`] to the entries of a row, so that none is too small to be drawn
+/// from. A strict column is positive in every row or in none, so the columns stay what they were.
+pub fn raise(row: &mut [f64]) {
+    row.iter_mut().filter(|z| **z > 0.0).for_each(|z| *z += FLOOR);
 }
 
 /// More places than this are refused by the mechanisms that keep whole matrices.

@@ -3,7 +3,8 @@
 
 use lrgeo_map::neighbours::NeighbourGraph;
 
-use crate::{City, Epsilon, Notion, Plan, RangeRule};
+use crate::programme::shrunk;
+use crate::{City, Epsilon, MechanismError, Notion, Plan, RangeRule};
 
 /// The LR set `N_m = { j : D(m, j) <= Gamma }` (Def. 4.1), nearest first, at most as many as the
 /// plan allows. `graph` is the Geo-Ind graph; without one (gamma infinite, LR-Geo-F) `D = d`.
@@ -50,14 +51,14 @@ pub struct TieRule {
 }
 
 impl TieRule {
-    /// The rule of a plan.
-    pub fn of(plan: &Plan) -> Self {
-        Self {
-            epsilon: plan.epsilon,
+    /// The rule of a plan, at the epsilon that programmes are solved at.
+    pub fn of(plan: &Plan) -> Result<Self, MechanismError> {
+        Ok(Self {
+            epsilon: shrunk(plan.epsilon)?,
             range: plan.range,
             exponential_km: plan.radii.exponential,
             obfuscation_km: plan.radii.obfuscation,
-        }
+        })
     }
 
     /// The factor f of `z_ik = y_k f` for row i of user m and report k, `None` when the entry is

@@ -101,8 +101,10 @@ impl From<&lrgeo_optim::large::SparseRows> for SparseMatrix {
             let (columns, values) = rows.explicit(row);
             matrix.column.extend_from_slice(columns);
             matrix.value.extend_from_slice(values);
+            crate::programme::raise(&mut matrix.value[matrix.column.len() - columns.len()..]);
             matrix.start.push(matrix.column.len());
         }
+        crate::programme::raise(&mut matrix.tail);
         matrix
     }
 }

@@ -44,6 +44,12 @@ impl Mechanism for ConstOpt {
         let rows = Rows::Dense(square_matrix(&solution)?);
         let mut notes = constraints.notes();
         notes.push(("r_exp", format!("{:.3} km", plan.radii.exponential)));
-        Ok(Made { rows, proof: Some(proof), witness: constraints.witness(), notes })
+        Ok(Made {
+            rows,
+            proof: Some(proof),
+            witness: constraints.witness(),
+            notes,
+            real_epsilon: None,
+        })
     }
 }

@@ -6,8 +6,10 @@
 //! the *nominal* epsilon; [`real`] says what it amounts to and finds the exponent that amounts to
 //! what was asked for.
 
+mod kind;
 pub mod real;
 
+pub use kind::ExpMech;
 use lrgeo_map::geo::Coord;
 use rayon::prelude::*;
 

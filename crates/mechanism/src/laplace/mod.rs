@@ -15,6 +15,7 @@
 //!
 //! Places at one spot share a region: the first gets it, the columns of the others are zero.
 
+mod kind;
 mod lambert;
 mod noise;
 mod plane;
@@ -27,6 +28,7 @@ use lrgeo_map::geo::Coord;
 use lrgeo_map::index::SpatialIndex;
 use rayon::prelude::*;
 
+pub use kind::PlanarLaplace;
 pub use lambert::{lambert_w_minus_one, quantile};
 use plane::{POSITION_ERROR_KM, Plane, Point};
 use quadrature::{NEGLIGIBLE, Quadrature};

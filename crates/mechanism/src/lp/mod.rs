@@ -35,6 +35,6 @@ impl Mechanism for Lp {
         let proof = Proof::of(&solution, city.prior().iter().sum());
         let rows = Rows::Dense(square_matrix(&solution)?);
         let (witness, notes) = (constraints.witness(), constraints.notes());
-        Ok(Made { rows, proof: Some(proof), witness, notes })
+        Ok(Made { rows, proof: Some(proof), witness, notes, real_epsilon: None })
     }
 }

@@ -90,14 +90,14 @@ fn make(city: &City, plan: &Plan, progress: &dyn Progress) -> Result<Made, Mecha
         .collect();
 
     let uploads: Vec<_> = parts.iter().map(|part| &part.upload).collect();
-    let rule = TieRule::of(plan);
+    let rule = TieRule::of(plan)?;
     let programme =
         round::Programme::new(&uploads, rule, plan.notion, city.places(), costs.ceiling())?;
     let solution = programme.solve(plan)?;
 
     let weight: f64 =
         parts.iter().flat_map(|part| &part.relevant).map(|&i| city.prior()[i as usize]).sum();
-    let proof = Proof::of(&solution, weight);
+    let proof = Proof::of(&solution, weight.max(f64::MIN_POSITIVE));
     let matrices = programme.split(&solution);
     let users = parts.into_iter().zip(matrices);
     let users = users
@@ -105,10 +105,16 @@ fn make(city: &City, plan: &Plan, progress: &dyn Progress) -> Result<Made, Mecha
         .collect();
     let columns = programme.columns.into();
     let rows = Rows::Users(Round { places: city.places(), columns, users, ties: rule });
-    Ok(Made { rows, proof: Some(proof), witness: Vec::new(), notes: notes(city, plan) })
+    Ok(Made {
+        rows,
+        proof: Some(proof),
+        witness: Vec::new(),
+        notes: notes(city, plan, rule),
+        real_epsilon: None,
+    })
 }
 
-fn notes(city: &City, plan: &Plan) -> Vec<(&'static str, String)> {
+fn notes(city: &City, plan: &Plan, rule: TieRule) -> Vec<(&'static str, String)> {
     let radii = plan.radii;
     let capped = radii.relevant_max.map_or(String::new(), |n| format!(", the {n} nearest at most"));
     let mut notes = vec![
@@ -117,7 +123,7 @@ fn notes(city: &City, plan: &Plan) -> Vec<(&'static str, String)> {
         ("r_obf", format!("{:.3} km", radii.obfuscation)),
         ("range rule", plan.range.name().to_owned()),
     ];
-    let outside = city.places() as f64 * TieRule::of(plan).outside();
+    let outside = city.places() as f64 * rule.outside();
     if outside > 0.01 {
         let text = format!(
             "K exp(-eps r_obf / 2) = {outside:.2}: reports out of range are not rare; raise --obf-radius"

@@ -4,6 +4,7 @@
 use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts, Solution, Ties, benders, colgen};
 
 use super::coefficients::Coefficients;
+use crate::programme::raise;
 use crate::relevant::TieRule;
 use crate::{Engine, MechanismError, Notion, Plan};
 
@@ -95,6 +96,7 @@ impl Programme {
                 values.extend(solution.z.row(row));
                 row += 1;
             }
+            raise(&mut values);
             values
         };
         self.rows.iter().map(matrix).collect()

@@ -50,7 +50,13 @@ impl Mechanism for Published {
         if constraints.stretch > 1.0 {
             notes.push(("price of the spanner", price(&constraints, city, &plan, &proof, prior)?));
         }
-        Ok(Made { rows, proof: Some(proof), witness: constraints.witness(), notes })
+        Ok(Made {
+            rows,
+            proof: Some(proof),
+            witness: constraints.witness(),
+            notes,
+            real_epsilon: None,
+        })
     }
 }
 
