@@ -95,6 +95,19 @@ fn the_matrix_is_the_distribution_of_the_noise() {
 }
 
 #[test]
+fn a_continent_is_stretched_by_the_plane_and_the_charge_pays_for_it() {
+    // Three rows of places 50 km apart along 4,000 km of the equator: near the ends the plane is
+    // longer than the Earth by two per cent, and rows differ by all that the plane allows.
+    let degrees = |n: i32| 0.45 * f64::from(n);
+    let row = |n: i32| (-40..=40).map(move |m| Coord::new(degrees(n), degrees(m)).unwrap());
+    let places: Vec<Coord> = (-1..=1).flat_map(row).collect();
+    let laplace = Laplace::new(&places, per_km(0.02)).unwrap();
+    let matrix = laplace.matrix().unwrap();
+    assert!(verify::all_pairs(&matrix, &places, laplace.nominal()).is_private());
+    assert!(!verify::all_pairs(&matrix, &places, laplace.charged()).is_private());
+}
+
+#[test]
 fn the_edge_of_the_map_reports_what_lies_beyond_it() {
     let places = grid(9, 0.5);
     let laplace = Laplace::new(&places, per_km(1.0)).unwrap();
