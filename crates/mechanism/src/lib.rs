@@ -24,6 +24,7 @@ pub mod relevant;
 pub mod rows;
 pub mod sample;
 pub mod spanner;
+mod sphere;
 pub mod verify;
 
 pub use built::{Built, Proof, expected_cost};

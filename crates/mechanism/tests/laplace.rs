@@ -1,21 +1,14 @@
 //! The snapped matrix of the planar Laplace mechanism is private without tolerance, and is the
 //! distribution of what the noise does.
 
+mod common;
+
+use common::{grid, per_km};
 use lrgeo_map::geo::Coord;
 use lrgeo_map::rng::SplitMix;
 use lrgeo_mechanism::laplace::Laplace;
 use lrgeo_mechanism::sample::{SeededRandomness, SystemRandomness, exact, weights};
-use lrgeo_mechanism::{Epsilon, verify};
-
-fn per_km(value: f64) -> Epsilon {
-    Epsilon::per_km(value).unwrap()
-}
-
-fn grid(side: u32, spacing_km: f64) -> Vec<Coord> {
-    let corner = Coord::new(41.8, 12.4).unwrap();
-    let at = |n: u32| spacing_km * f64::from(n);
-    (0..side * side).map(|i| corner.offset_km(at(i / side), at(i % side))).collect()
-}
+use lrgeo_mechanism::verify;
 
 fn scattered(seed: u64, count: usize, spread_km: f64) -> Vec<Coord> {
     let mut rng = SplitMix::new(seed);

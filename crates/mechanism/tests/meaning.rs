@@ -1,21 +1,13 @@
 //! What an epsilon means, said in words and measured on rows.
 
-use lrgeo_map::geo::Coord;
+mod common;
+
+use common::{grid, per_km};
 use lrgeo_map::places::spacing_km;
 use lrgeo_mechanism::exponential::{Exponential, Score};
 use lrgeo_mechanism::laplace::Laplace;
 use lrgeo_mechanism::meaning::{Meaning, Warning};
 use lrgeo_mechanism::{Epsilon, MechanismError};
-
-fn per_km(value: f64) -> Epsilon {
-    Epsilon::per_km(value).unwrap()
-}
-
-fn grid(side: u32, spacing_km: f64) -> Vec<Coord> {
-    let corner = Coord::new(41.8, 12.4).unwrap();
-    let at = |n: u32| spacing_km * f64::from(n);
-    (0..side * side).map(|i| corner.offset_km(at(i / side), at(i % side))).collect()
-}
 
 #[test]
 fn the_numbers_follow_from_epsilon_and_spacing() {

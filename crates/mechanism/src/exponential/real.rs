@@ -5,10 +5,13 @@
 //! distance `M_ij = d_ij` (take k = i), hence the `a/2 + max |ln S_i - ln S_j| / d_ij` of spec
 //! section 8; by cost M is found once by looking at every column.
 
-use lrgeo_map::geo::Coord;
+use std::borrow::Cow;
+
+use lrgeo_map::geo::{Coord, EARTH_RADIUS_KM};
 use rayon::prelude::*;
 
 use super::{Exponential, Score, scores};
+use crate::sphere::on_sphere;
 use crate::{Epsilon, MechanismError};
 
 /// The scores of all pairs are kept up to this many places (200 MB); by distance they are worked out
@@ -19,9 +22,11 @@ const MOST_PLACES_KEPT: usize = 5_000;
 /// the result, relative to the largest logarithm of a row.
 const ROUNDING: f64 = 1e-12;
 
-/// How finely the exponent is searched for: first this many steps over its range, then halving.
+/// How finely the exponent is searched for: first this many steps over its range, then to this
+/// relative width.
 const STEPS: u32 = 12;
-const HALVINGS: u32 = 20;
+const WIDTH: f64 = 1e-7;
+const MOST_TRIALS: u32 = 40;
 
 /// The smallest epsilon, in 1/km, at which the mechanism satisfies Geo-Ind for every pair at most
 /// `gamma_km` apart (infinity: all pairs), rounded up.
@@ -30,7 +35,7 @@ const HALVINGS: u32 = 20;
 /// where no pair is that close. The constant added to every entry can only make the truth smaller.
 pub fn real_epsilon(mechanism: &Exponential<'_>, gamma_km: f64) -> Result<f64, MechanismError> {
     let pairs = Pairs::new(mechanism.places, mechanism.score, gamma_km)?;
-    pairs.real_epsilon(mechanism.exponent.value())
+    Ok(pairs.real_epsilon(mechanism.exponent.value()))
 }
 
 /// The mechanism with the largest exponent whose real epsilon is at most `epsilon`, for the pairs
@@ -38,7 +43,7 @@ pub fn real_epsilon(mechanism: &Exponential<'_>, gamma_km: f64) -> Result<f64, M
 ///
 /// The real epsilon need not grow with the exponent everywhere. The range in which the answer must
 /// lie is therefore searched from its upper end in steps, and the step where the promise begins to
-/// hold is halved; what is returned was itself measured, so the promise never rests on monotony.
+/// hold is narrowed down; what is returned was itself measured, so the promise never rests on monotony.
 pub fn calibrate<'a>(
     places: &'a [Coord],
     score: Score<'a>,
@@ -50,26 +55,58 @@ pub fn calibrate<'a>(
     let Some((low, high)) = pairs.range(asked)? else {
         return Ok(Exponential::new(places, score, epsilon));
     };
-    let holds = |a: f64| Ok::<bool, MechanismError>(pairs.real_epsilon(a)? <= asked);
-    // From above: `fails` does not hold, `kept` is the next step below that does.
-    let step = (high / low).powf(1.0 / f64::from(STEPS));
-    let (mut fails, mut kept) = (high * step, high);
+    let excess = |a: f64| pairs.real_epsilon(a) - asked;
+    // From above: at `fails` the promise does not hold, at `kept`, the next step below, it does.
+    let step = (high / low).powf(1.0 / f64::from(STEPS)).max(1.0 + WIDTH);
+    let mut fails = Trial::at(high * step, excess);
+    let mut kept = Trial::at(high, excess);
     let mut steps = 0;
-    while !holds(kept)? {
+    while kept.excess > 0.0 {
         // Below `low` only rounding stands in the way: strides get longer, but not for ever.
         steps += 1;
         if steps > 4 * STEPS {
             let reason = format!("{epsilon} is too small: the places are too close together");
             return Err(MechanismError::Invalid { field: "epsilon", reason });
         }
-        fails = kept;
-        kept /= if steps > STEPS { 2.0 } else { step };
+        let stride = if steps > STEPS { 2.0 } else { step };
+        (fails, kept) = (kept, Trial::at(kept.exponent / stride, excess));
     }
-    for _ in 0..HALVINGS {
-        let middle = (kept + fails) / 2.0;
-        *(if holds(middle)? { &mut kept } else { &mut fails }) = middle;
+    let kept = narrow(kept, fails, excess);
+    Ok(Exponential::new(places, score, Epsilon::per_km(kept.exponent)?))
+}
+
+/// An exponent, and by how much its real epsilon is above the asked one.
+#[derive(Clone, Copy)]
+struct Trial {
+    exponent: f64,
+    excess: f64,
+}
+
+impl Trial {
+    fn at(exponent: f64, excess: impl Fn(f64) -> f64) -> Self {
+        Self { exponent, excess: excess(exponent) }
     }
-    Ok(Exponential::new(places, score, Epsilon::per_km(kept)?))
+}
+
+/// Brings the two trials together by false position (the Illinois rule: an end that stays twice
+/// counts half), which takes a third of the trials of halving.
+fn narrow(mut kept: Trial, mut fails: Trial, excess: impl Fn(f64) -> f64) -> Trial {
+    let (mut below, mut above) = (kept.excess, fails.excess);
+    for _ in 0..MOST_TRIALS {
+        let width = fails.exponent - kept.exponent;
+        if width <= WIDTH * kept.exponent {
+            break;
+        }
+        let position = below / (below - above);
+        let inner = if position.is_finite() { position.clamp(1e-3, 1.0 - 1e-3) } else { 0.5 };
+        let trial = Trial::at(kept.exponent + inner * width, &excess);
+        if trial.excess <= 0.0 {
+            (kept, below, above) = (trial, trial.excess, above / 2.0);
+        } else {
+            (fails, above, below) = (trial, trial.excess, below / 2.0);
+        }
+    }
+    kept
 }
 
 /// The pairs of the notion and all that does not depend on the exponent.
@@ -77,10 +114,44 @@ struct Pairs<'a> {
     places: &'a [Coord],
     score: Score<'a>,
     gamma_km: f64,
-    /// All scores, row by row, unless there are too many.
-    scores: Option<Vec<Vec<f64>>>,
+    scores: Scores,
     /// By cost: for every i, its partners j > i.
     spreads: Vec<Vec<Spread>>,
+}
+
+/// The scores of all places.
+enum Scores {
+    /// Row by row.
+    Kept(Vec<Vec<f64>>),
+    /// Too many: distances, worked out from points on the unit sphere, which is quicker than the
+    /// haversine and right up to [`CHORD_ERROR_KM`].
+    WorkedOut(Vec<[f64; 3]>),
+}
+
+/// What a distance by way of the chord may be off: a few roundings of an Earth radius.
+const CHORD_ERROR_KM: f64 = 1e-11;
+
+impl Scores {
+    fn row(&self, i: usize) -> Cow<'_, [f64]> {
+        match self {
+            Self::Kept(rows) => Cow::Borrowed(&rows[i]),
+            Self::WorkedOut(points) => {
+                let [x, y, z] = points[i];
+                let distance = |&[a, b, c]: &[f64; 3]| {
+                    let chord2 = (a - x).powi(2) + (b - y).powi(2) + (c - z).powi(2);
+                    2.0 * EARTH_RADIUS_KM * (chord2.sqrt() / 2.0).min(1.0).asin()
+                };
+                Cow::Owned(points.iter().map(distance).collect())
+            }
+        }
+    }
+
+    fn error_km(&self) -> f64 {
+        match self {
+            Self::Kept(_) => 0.0,
+            Self::WorkedOut(_) => CHORD_ERROR_KM,
+        }
+    }
 }
 
 /// A pair of places, seen from the one with the lower index.
@@ -99,43 +170,32 @@ impl<'a> Pairs<'a> {
             let reason = format!("{gamma_km} km is not a distance");
             return Err(MechanismError::Invalid { field: "gamma", reason });
         }
-        let few = places.len() <= MOST_PLACES_KEPT;
-        let by_cost = matches!(score, Score::Cost(_));
-        if by_cost && !few {
-            let reason = format!(
-                "the real epsilon by cost takes every pair and column: at most {MOST_PLACES_KEPT} places, not {}",
-                places.len()
-            );
-            return Err(MechanismError::Invalid { field: "places", reason });
-        }
-        let mut pairs = Self { places, score, gamma_km, scores: None, spreads: Vec::new() };
-        if few {
-            let rows: Result<_, _> =
-                (0..places.len()).into_par_iter().map(|i| scores(places, score, i)).collect();
-            pairs.scores = Some(rows?);
-        }
-        if by_cost {
-            pairs.spreads =
-                (0..places.len()).into_par_iter().map(|i| pairs.spreads_by_cost(i)).collect();
-        }
-        Ok(pairs)
-    }
-
-    /// Looks at every column.
-    fn spreads_by_cost(&self, i: usize) -> Vec<Spread> {
-        let Some(scores) = &self.scores else { return Vec::new() };
-        let partners = (i + 1..self.places.len()).map(|j| (j, self.distance(i, j)));
-        partners
-            .filter(|&(_, distance)| distance <= self.gamma_km)
-            .map(|(other, distance)| {
-                let (up, down) = largest_differences(&scores[other], &scores[i]);
-                Spread { other, distance, up, down }
-            })
-            .collect()
-    }
-
-    fn distance(&self, i: usize, j: usize) -> f64 {
-        self.places[i].distance_km(self.places[j])
+        let everyone = || (0..places.len()).into_par_iter();
+        let mut spreads = Vec::new();
+        let scores = match score {
+            Score::Distance if places.len() > MOST_PLACES_KEPT => {
+                Scores::WorkedOut(places.iter().map(|&c| on_sphere(c)).collect())
+            }
+            Score::Cost(_) if places.len() > MOST_PLACES_KEPT => {
+                let reason = format!(
+                    "the real epsilon by cost takes every pair and column: at most {MOST_PLACES_KEPT} places, \
+                     not {}",
+                    places.len()
+                );
+                return Err(MechanismError::Invalid { field: "places", reason });
+            }
+            _ => {
+                let rows: Result<Vec<Vec<f64>>, MechanismError> =
+                    everyone().map(|i| scores(places, score, i)).collect();
+                let rows = rows?;
+                if let Score::Cost(_) = score {
+                    spreads =
+                        everyone().map(|i| spreads_by_cost(places, &rows, i, gamma_km)).collect();
+                }
+                Scores::Kept(rows)
+            }
+        };
+        Ok(Self { places, score, gamma_km, scores, spreads })
     }
 
     /// The largest value of `of` over the pairs of the notion.
@@ -145,47 +205,42 @@ impl<'a> Pairs<'a> {
             if let Score::Cost(_) = self.score {
                 return self.spreads[i].iter().copied().fold(0.0, worst);
             }
-            let kept = self.scores.as_ref().map(|scores| &scores[i]);
-            (i + 1..self.places.len())
-                .map(|j| (j, kept.map_or_else(|| self.distance(i, j), |row| row[j])))
-                .filter(|&(_, d)| d <= self.gamma_km)
+            let distances = self.scores.row(i);
+            let partners = distances.iter().copied().enumerate().skip(i + 1);
+            partners
+                .filter(|&(_, d)| d <= self.gamma_km + self.scores.error_km())
                 .map(|(other, d)| Spread { other, distance: d, up: d, down: d })
                 .fold(0.0, worst)
         };
         (0..self.places.len()).into_par_iter().map(from).reduce(|| 0.0, f64::max)
     }
 
-    fn real_epsilon(&self, exponent: f64) -> Result<f64, MechanismError> {
+    fn real_epsilon(&self, exponent: f64) -> f64 {
         let rate = exponent / 2.0;
-        let rows: Result<Vec<Normaliser>, MechanismError> =
+        let rows: Vec<Normaliser> =
             (0..self.places.len()).into_par_iter().map(|i| self.normaliser(i, rate)).collect();
-        let rows = rows?;
-        Ok(self.largest(|i, Spread { other, distance, up, down }| {
+        let error_km = self.scores.error_km();
+        self.largest(|i, Spread { other, distance, up, down }| {
+            if up == 0.0 && down == 0.0 {
+                // Equal scores, hence equal rows.
+                return 0.0;
+            }
             let (here, there) = (rows[i], rows[other]);
             let difference = there.log - here.log;
             let ratio = (rate * up + difference).max(rate * down - difference);
-            if distance == 0.0 {
-                // Equal rows are fine; so are equal scores, whose normalisers are equal too.
-                return if up == 0.0 && down == 0.0 { 0.0 } else { f64::INFINITY };
-            }
-            let rounding = ROUNDING * (here.largest_log + there.largest_log);
-            (ratio + rounding) / distance * (1.0 + ROUNDING)
-        }))
+            let rounding =
+                ROUNDING * (here.largest_log + there.largest_log) + 3.0 * rate * error_km;
+            let shortest = distance * (1.0 - ROUNDING) - error_km;
+            if shortest > 0.0 { (ratio + rounding) / shortest } else { f64::INFINITY }
+        })
     }
 
-    fn normaliser(&self, i: usize, rate: f64) -> Result<Normaliser, MechanismError> {
-        let worked_out;
-        let row = match &self.scores {
-            Some(scores) => &scores[i],
-            None => {
-                worked_out = scores(self.places, self.score, i)?;
-                &worked_out
-            }
-        };
+    fn normaliser(&self, i: usize, rate: f64) -> Normaliser {
+        let row = self.scores.row(i);
         // The smallest score of a row is zero.
         let log = row.iter().map(|s| (-rate * s).exp()).sum::<f64>().ln();
         let most = row.iter().copied().fold(0.0, f64::max);
-        Ok(Normaliser { log, largest_log: rate * most + log + 1.0 })
+        Normaliser { log, largest_log: rate * most + log + 1.0 }
     }
 
     /// Where the exponent for `asked` must lie; `None` if every exponent will do.
@@ -208,6 +263,18 @@ impl<'a> Pairs<'a> {
         }
         Ok((widest > 0.0).then(|| (asked / steepest, 4.0 * asked / widest)))
     }
+}
+
+/// By cost: the partners j > i of place i, each after looking at every column.
+fn spreads_by_cost(places: &[Coord], scores: &[Vec<f64>], i: usize, gamma_km: f64) -> Vec<Spread> {
+    (i + 1..places.len())
+        .map(|other| (other, places[i].distance_km(places[other])))
+        .filter(|&(_, distance)| distance <= gamma_km)
+        .map(|(other, distance)| {
+            let (up, down) = largest_differences(&scores[other], &scores[i]);
+            Spread { other, distance, up, down }
+        })
+        .collect()
 }
 
 /// `ln S_i`, and an upper bound of the absolute value of any logarithm that goes into a ratio.
@@ -235,4 +302,26 @@ fn largest_differences(a: &[f64], b: &[f64]) -> (f64, f64) {
     }
     let largest = |lanes: [f64; 8]| lanes.into_iter().fold(f64::NEG_INFINITY, f64::max);
     (largest(up), largest(down))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lrgeo_map::rng::SplitMix;
+
+    #[test]
+    fn distances_worked_out_anew_give_the_same_real_epsilon_or_a_hair_more() {
+        let mut rng = SplitMix::new(12);
+        let mut places: Vec<Coord> = (0..80)
+            .map(|_| Coord::new(-33.9 + 0.2 * rng.unit(), 151.0 + 0.2 * rng.unit()).unwrap())
+            .collect();
+        places[3] = places[70];
+        for (exponent, gamma_km) in [(0.1, f64::INFINITY), (3.0, f64::INFINITY), (3.0, 2.0)] {
+            let mut pairs = Pairs::new(&places, Score::Distance, gamma_km).unwrap();
+            let kept = pairs.real_epsilon(exponent);
+            pairs.scores = Scores::WorkedOut(places.iter().map(|&c| on_sphere(c)).collect());
+            let worked_out = pairs.real_epsilon(exponent);
+            assert!((kept..kept * (1.0 + 1e-9)).contains(&worked_out), "{kept}, {worked_out}");
+        }
+    }
 }

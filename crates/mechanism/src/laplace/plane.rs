@@ -8,6 +8,7 @@
 use lrgeo_map::geo::{Coord, EARTH_RADIUS_KM};
 
 use crate::MechanismError;
+use crate::sphere::on_sphere;
 
 /// A point of the plane, in kilometres.
 pub(super) type Point = [f64; 2];
@@ -69,11 +70,6 @@ impl Plane {
 
 fn longitude(v: [f64; 3]) -> f64 {
     v[1].atan2(v[0]).to_degrees().clamp(-180.0, 180.0)
-}
-
-fn on_sphere(c: Coord) -> [f64; 3] {
-    let (lat, lon) = (c.lat().to_radians(), c.lon().to_radians());
-    [lat.cos() * lon.cos(), lat.cos() * lon.sin(), lat.sin()]
 }
 
 fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
