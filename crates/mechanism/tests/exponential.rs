@@ -149,6 +149,8 @@ fn two_places_at_one_spot_are_alike_by_distance_and_betrayed_by_cost() {
     let by_distance = calibrate(&places, Score::Distance, epsilon, f64::INFINITY).unwrap();
     assert_eq!(by_distance.row(4).unwrap(), by_distance.row(13).unwrap());
     assert!(real_epsilon(&by_distance, f64::INFINITY).unwrap() <= 2.0);
+    let matrix = by_distance.matrix().unwrap();
+    assert!(verify::all_pairs(&matrix, &places, epsilon).is_private());
 
     let losses = |i: usize| (0..20).map(|k| (i as f64 - k as f64).abs()).collect::<Vec<f64>>();
     let by_cost = Exponential::new(&places, Score::Cost(&losses), epsilon);
