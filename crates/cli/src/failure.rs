@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use lrgeo_mechanism::MechanismError;
+use lrgeo_optim::Error;
+
 /// Why a command did not do what it was asked to.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
@@ -10,7 +13,7 @@ pub enum Failure {
     Map(#[from] lrgeo_map::MapError),
     /// Something about a mechanism.
     #[error(transparent)]
-    Mechanism(#[from] lrgeo_mechanism::MechanismError),
+    Mechanism(#[from] MechanismError),
     /// A table made from another version of the map.
     #[error("{}: was made from another version of the map; make it again with `lrgeo cost-table build`", .0.display())]
     OtherMap(PathBuf),
@@ -37,10 +40,10 @@ pub enum Failure {
     },
     /// The engine gave up.
     #[error(transparent)]
-    Engine(#[from] lrgeo_optim::Error),
+    Engine(#[from] Error),
     /// The problem has no solution.
     #[error(transparent)]
-    Infeasible(lrgeo_optim::Error),
+    Infeasible(Error),
     /// A solution does not hold what it claims.
     #[error("{failed} of the checks failed")]
     CheckFailed {
@@ -54,6 +57,7 @@ impl Failure {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Infeasible(_) => 3,
+            Self::Mechanism(MechanismError::Optimiser(Error::Infeasible { .. })) => 3,
             Self::CheckFailed { .. } => 4,
             _ => 1,
         }

@@ -5,9 +5,12 @@ mod cost_table;
 mod demo;
 mod failure;
 mod map;
+mod mechanism;
+mod obfuscate;
 mod options;
 mod solve;
 mod ui;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -25,11 +28,16 @@ Examples, one per command:
   lrgeo cost-table build city.lrmap --cell 100m -o city.lrtable
   lrgeo cost-table info city.lrtable
   lrgeo cost-table slice city.lrtable --circle 64.14,-21.92,1km -o slice.csv
+  lrgeo mechanism build city.lrmap --epsilon 2/km -o city.lrmech
+  lrgeo mechanism info city.lrmech
+  lrgeo mechanism export city.lrmech --npy matrix.npy
+  lrgeo verify city.lrmech
+  lrgeo obfuscate city.lrmech --at 64.14,-21.92
   lrgeo solve problem.json -o solution.json
   lrgeo check problem.json solution.json
 
 Exit codes: 0 done, 1 something is wrong with the input (the message says what), 2 wrong usage,
-3 the problem has no solution, 4 a solution does not hold what it claims.";
+3 the problem has no solution, 4 a solution or mechanism does not hold what it claims.";
 
 /// Location privacy that can be checked: use a service without telling it where you are.
 #[derive(Parser)]
@@ -52,6 +60,13 @@ enum Command {
     /// Make and read the cost reference table that a server publishes.
     #[command(subcommand)]
     CostTable(cost_table::CostTableCommand),
+    /// Make mechanisms, look at them, pass them on.
+    #[command(subcommand)]
+    Mechanism(mechanism::MechanismCommand),
+    /// Check every inequality that a mechanism promises.
+    Verify(verify::Verify),
+    /// Draw a report from a mechanism.
+    Obfuscate(obfuscate::Obfuscate),
     /// Find the cheapest mechanism of a problem file, with a proven bound.
     Solve(solve::Solve),
     /// Verify a solution file against its problem.
@@ -75,6 +90,9 @@ fn run(command: Command, ui: &Ui) -> Result<(), Failure> {
         Command::Demo(demo) => demo.run(ui),
         Command::Map(command) => command.run(ui),
         Command::CostTable(command) => command.run(ui),
+        Command::Mechanism(command) => command.run(ui),
+        Command::Verify(verify) => verify.run(ui),
+        Command::Obfuscate(obfuscate) => obfuscate.run(ui),
         Command::Solve(solve) => solve.run(ui),
         Command::Check(check) => check.run(ui),
     }

@@ -219,7 +219,7 @@ pub fn read<T>(
 }
 
 /// `60s`, `2m`, `1h`, `500ms`, or plain seconds.
-fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let seconds = match &text[digits.len()..] {
         "" | "s" => 1.0,
@@ -233,7 +233,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// A flag that Ctrl-C raises; a second Ctrl-C ends the program.
-fn cancelled_by_ctrl_c() -> Arc<AtomicBool> {
+pub fn cancelled_by_ctrl_c() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&flag);
     // Without a handler Ctrl-C still ends the program, only without a matrix.
@@ -246,7 +246,7 @@ fn cancelled_by_ctrl_c() -> Arc<AtomicBool> {
 }
 
 /// A line on a terminal, nothing elsewhere.
-fn bar() -> ProgressBar {
+pub fn bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
     if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed}  {msg}") {
         bar.set_style(style);
@@ -254,7 +254,7 @@ fn bar() -> ProgressBar {
     bar
 }
 
-fn show_progress(bar: ProgressBar) -> ProgressCallback {
+pub fn show_progress(bar: ProgressBar) -> ProgressCallback {
     Arc::new(move |progress| {
         bar.set_message(format!(
             "iteration {}  cost {:.6}  bound {:.6}  gap {:.1e}  columns {}",

@@ -41,6 +41,8 @@ pub struct Built {
     pub kind: String,
     /// The version of the map it was made for.
     pub map: Fingerprint,
+    /// What the map calls the places.
+    pub ids: Vec<String>,
     /// Where the places are.
     pub coords: Vec<Coord>,
     /// How likely each is.
@@ -68,6 +70,7 @@ impl Built {
         Self {
             kind: kind.name().to_owned(),
             map: city.version(),
+            ids: city.map().places.iter().map(|place| place.id.clone()).collect(),
             coords: city.coords().to_vec(),
             prior: city.prior().to_vec(),
             guarantee,
@@ -123,6 +126,7 @@ impl Built {
         file.texts("kind", [self.kind.as_str(), self.unit.as_str()]);
         let notes = self.notes.iter().map(|(name, text)| format!("{name}\t{text}"));
         file.texts("notes", notes.collect::<Vec<_>>().iter().map(String::as_str));
+        file.texts("ids", self.ids.iter().map(String::as_str));
         put_coords(&mut file, "places", self.coords.iter().copied());
         file.numbers("prior", self.prior.iter().copied());
         let Guarantee { notion, epsilon, cover } = self.guarantee;
@@ -153,6 +157,10 @@ impl Built {
         let notes = notes.iter().filter_map(|line| line.split_once('\t'));
         let notes = notes.map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
         let coords = get_coords(&file, "places")?;
+        let ids = file.texts("ids")?;
+        if ids.len() != coords.len() {
+            return Err(file.broken("ids", "is not one name per place").into());
+        }
         let prior = file.numbers::<f64>("prior")?;
         if prior.len() != coords.len() || prior.iter().any(|p| !p.is_finite() || *p < 0.0) {
             return Err(file.broken("prior", "is not one probability per place").into());
@@ -173,6 +181,7 @@ impl Built {
         let built = Self {
             kind,
             map,
+            ids,
             coords,
             prior,
             guarantee,

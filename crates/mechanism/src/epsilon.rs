@@ -75,7 +75,12 @@ fn in_words(factor: &str, radius: &str) -> Option<Result<Epsilon, MechanismError
 
 impl std::fmt::Display for Epsilon {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/km", self.0)
+        // Six digits are what people read; files and JSON keep all of them.
+        let digits = (5 - self.0.log10().floor() as i32).clamp(0, 12) as usize;
+        let text = format!("{:.digits$}", self.0);
+        let text =
+            if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        write!(f, "{text}/km")
     }
 }
 

@@ -151,15 +151,24 @@ pub fn square_matrix(solution: &Solution) -> Result<ObfuscationMatrix, Mechanism
     let mut entries = vec![0.0; places * places];
     for (row, out) in entries.chunks_exact_mut(places).enumerate() {
         solution.z.fill_row(row, out);
-        raise(out);
+        settle(out);
     }
     ObfuscationMatrix::new(places, entries)
 }
 
-/// Adds the constant of [`FLOOR`] to the entries of a row, so that none is too small to be drawn
-/// from. A strict column is positive in every row or in none, so the columns stay what they were.
-pub fn raise(row: &mut [f64]) {
+/// Makes a row of a strict matrix fit to be drawn from: every entry that is not zero is raised by the
+/// constant [`FLOOR`] (a strict column is positive in every row or in none, so columns stay what they
+/// were), and what the sum lacks goes to the largest entry, so that no tie is touched. The verifier
+/// sees what comes out.
+pub fn settle(row: &mut [f64]) {
     row.iter_mut().filter(|z| **z > 0.0).for_each(|z| *z += FLOOR);
+    // Twice: adding up the corrected row may show another last bit.
+    for _ in 0..2 {
+        let missing = 1.0 - row.iter().sum::<f64>();
+        if let Some(largest) = row.iter_mut().max_by(|a, b| a.total_cmp(b)) {
+            *largest += missing;
+        }
+    }
 }
 
 /// More places than this are refused by the mechanisms that keep whole matrices.

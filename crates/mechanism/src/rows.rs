@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::sample::FLOOR;
 use crate::{MechanismError, ObfuscationMatrix};
 
 /// What a mechanism reports, row by row. A row is the same, bit for bit, whenever it is asked for.
@@ -87,6 +88,7 @@ impl SparseMatrix {
     }
 }
 
+/// With every entry raised by the constant [`FLOOR`], so that none is too small to be drawn from.
 impl From<&lrgeo_optim::large::SparseRows> for SparseMatrix {
     fn from(rows: &lrgeo_optim::large::SparseRows) -> Self {
         use lrgeo_optim::RowSource;
@@ -101,10 +103,9 @@ impl From<&lrgeo_optim::large::SparseRows> for SparseMatrix {
             let (columns, values) = rows.explicit(row);
             matrix.column.extend_from_slice(columns);
             matrix.value.extend_from_slice(values);
-            crate::programme::raise(&mut matrix.value[matrix.column.len() - columns.len()..]);
             matrix.start.push(matrix.column.len());
         }
-        crate::programme::raise(&mut matrix.tail);
+        matrix.value.iter_mut().chain(&mut matrix.tail).for_each(|z| *z += FLOOR);
         matrix
     }
 }

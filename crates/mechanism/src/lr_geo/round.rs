@@ -4,7 +4,7 @@
 use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts, Solution, Ties, benders, colgen};
 
 use super::coefficients::Coefficients;
-use crate::programme::raise;
+use crate::programme::settle;
 use crate::relevant::TieRule;
 use crate::{Engine, MechanismError, Notion, Plan};
 
@@ -93,10 +93,11 @@ impl Programme {
         let matrix = |rows: &usize| {
             let mut values = Vec::with_capacity(rows * self.columns.len());
             for _ in 0..*rows {
-                values.extend(solution.z.row(row));
+                let mut line = solution.z.row(row);
+                settle(&mut line);
+                values.extend(line);
                 row += 1;
             }
-            raise(&mut values);
             values
         };
         self.rows.iter().map(matrix).collect()

@@ -1,0 +1,247 @@
+//! `lrgeo mechanism build`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::{ArgGroup, Args, ValueEnum};
+use lrgeo_map::import::read_losses;
+use lrgeo_map::map::Map;
+use lrgeo_map::table::CostTable;
+use lrgeo_map::units::Length;
+use lrgeo_mechanism::{
+    City, Epsilon, Exponent, Mechanism, MechanismError, Notion, Plan, REGISTRY, RangeRule, build,
+    by_name,
+};
+use lrgeo_optim::Settings;
+
+use super::{Users, info};
+use crate::failure::Failure;
+use crate::options::Utility;
+use crate::solve;
+use crate::ui::Ui;
+
+/// Make a mechanism for a map: build, verify, write.
+#[derive(Args)]
+#[command(
+    after_help = "\
+Examples:
+  lrgeo mechanism build city.lrmap --epsilon 2/km -o city.lrmech
+  lrgeo mechanism build city.lrmap --privacy \"factor 2 within 300 m\" -o city.lrmech
+  lrgeo mechanism build city.lrmap --kind lr-geo --epsilon 2/km --users random:10 -o round.lrmech
+Radii that are not given follow the spacing of the places; the account says what they are.",
+    group = ArgGroup::new("how private").required(true).args(["epsilon", "privacy"])
+)]
+pub struct Build {
+    /// The map.
+    map: PathBuf,
+    /// Which mechanism: lp, lr-geo, lr-geo-f, const-opt, laplace, exp or published.
+    #[arg(long, default_value = "published", value_parser = kind)]
+    kind: &'static dyn Mechanism,
+    /// Privacy per distance, like 2/km: the smaller, the more private.
+    #[arg(long, allow_hyphen_values = true)]
+    epsilon: Option<Epsilon>,
+    /// The same in words, like "factor 2 within 300 m".
+    #[arg(long)]
+    privacy: Option<Epsilon>,
+    /// Pairs of places up to this far apart are protected; paths bind the others.
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
+    gamma: Option<Length>,
+    /// Every pair of places is protected.
+    #[arg(long, conflicts_with = "gamma")]
+    all_pairs: bool,
+    /// Gamma: how far locally relevant places may be.
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
+    lr_radius: Option<Length>,
+    /// At most so many locally relevant places, the nearest.
+    #[arg(long, value_name = "N")]
+    lr_max: Option<usize>,
+    /// Reports farther than this follow an exponential kernel.
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
+    exp_radius: Option<Length>,
+    /// The obfuscation range.
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
+    obf_radius: Option<Length>,
+    /// Whose range decides what is tied: the user's own (the paper) or each place's (ours).
+    #[arg(long, value_enum, default_value_t)]
+    range: Range,
+    /// The users of a round: a file with a place id or LAT,LON per line, or random:N.
+    #[arg(long, value_name = "FILE|random:N")]
+    users: Option<Users>,
+    /// Seed of random users.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How a round is solved.
+    #[arg(long, value_enum, default_value_t)]
+    engine: Engine,
+    /// What stands in the exponent of `exp`.
+    #[arg(long, value_enum, default_value_t)]
+    exponent: By,
+    /// Take the exponent of `exp` as given instead of calibrating it to the epsilon asked for.
+    #[arg(long)]
+    nominal: bool,
+    /// What a wrong report costs: travel-distance (km), travel-time (min), straight-line (km), or a
+    /// matrix file (.npy, .csv).
+    #[arg(long, default_value = "travel-distance")]
+    utility: Utility,
+    /// A cost reference table made before; else one is made with --table-cell.
+    #[arg(long, value_name = "FILE")]
+    table: Option<PathBuf>,
+    /// The cells of the cost reference table.
+    #[arg(long, value_name = "LENGTH", default_value = "100m", allow_hyphen_values = true)]
+    table_cell: Length,
+    /// How much longer than straight lines paths of the all-pairs spanner may be.
+    #[arg(long, default_value_t = 1.05, allow_hyphen_values = true)]
+    stretch: f64,
+    /// Stop optimising at this relative gap; each mechanism has a default.
+    #[arg(long)]
+    gap: Option<f64>,
+    /// Stop optimising after this long with the best so far: 60s, 2m.
+    #[arg(long, value_name = "TIME", value_parser = solve::duration)]
+    time_limit: Option<Duration>,
+    /// Build even if gamma leaves parts of the map without any bound between them.
+    #[arg(long)]
+    allow_disconnected: bool,
+    /// Where to write the mechanism.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Print the account as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+fn kind(name: &str) -> Result<&'static dyn Mechanism, String> {
+    by_name(name).map_err(|_| {
+        let list = REGISTRY.iter().map(|kind| format!("\n  {:10} {}", kind.name(), kind.about()));
+        format!("there are:{}", list.collect::<String>())
+    })
+}
+
+/// `--range`.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Range {
+    /// The paper's letter.
+    Own,
+    /// Ours: tied entries are private between all rows of a round.
+    #[default]
+    Each,
+}
+
+/// `--engine`.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Engine {
+    /// Column generation.
+    #[default]
+    Colgen,
+    /// Benders' decomposition, as in the paper.
+    Benders,
+}
+
+/// `--exponent`.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum By {
+    /// As Geo-Ind has it.
+    #[default]
+    Distance,
+    /// As the paper prints it.
+    Cost,
+}
+
+impl Build {
+    pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        let city = self.city(ui)?;
+        let bar = (!ui.is_quiet()).then(solve::bar);
+        let plan = self.plan(&city, bar.clone())?;
+        let begun = Instant::now();
+        let built = build(self.kind, &city, &plan, ui);
+        if let Some(bar) = bar {
+            bar.finish_and_clear();
+        }
+        let built = built.map_err(Failure::from)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        built.save(&self.output)?;
+        if self.json {
+            let mut account = info::as_json(&built)?;
+            account["build_seconds"] = seconds.into();
+            ui.json(&account);
+        } else {
+            ui.lines(&info::lines(&built)?);
+            info::warn(&built, ui)?;
+            ui.remark(format!(
+                "made and verified in {seconds:.2} s; wrote {}",
+                self.output.display()
+            ));
+        }
+        Ok(())
+    }
+
+    fn city(&self, ui: &Ui) -> Result<City, Failure> {
+        let (map, version) = Map::open(&self.map)?;
+        let city = match &self.utility {
+            Utility::Measured(kind) => City::new(map, version, *kind, ui)?,
+            Utility::File(path) => {
+                let losses = read_losses(path, map.places.len())?;
+                City::with_utility(map, version, Arc::new(losses))?
+            }
+        };
+        if let Some(path) = &self.table {
+            city.use_table(CostTable::open(path)?)?;
+        }
+        Ok(city)
+    }
+
+    fn plan(&self, city: &City, bar: Option<indicatif::ProgressBar>) -> Result<Plan, Failure> {
+        let missing = || MechanismError::invalid("epsilon", "give --epsilon or --privacy");
+        let epsilon = self.epsilon.or(self.privacy).ok_or_else(missing)?;
+        let mut plan = Plan::new(city, epsilon);
+        if let Some(gamma) = self.gamma {
+            plan.notion = Notion::Within { gamma_km: gamma.km() };
+            // A default that contradicts what was asked for gives way.
+            plan.radii.relevant = plan.radii.relevant.max(gamma.km());
+        }
+        if self.all_pairs {
+            plan.notion = Notion::AllPairs;
+        }
+        if let Some(radius) = self.lr_radius {
+            plan.radii.relevant = radius.km();
+        }
+        plan.radii.relevant_max = self.lr_max;
+        if let Some(radius) = self.obf_radius {
+            plan.radii.obfuscation = radius.km();
+            plan.radii.exponential = plan.radii.exponential.min(radius.km());
+        }
+        if let Some(radius) = self.exp_radius {
+            plan.radii.exponential = radius.km();
+            if self.obf_radius.is_none() {
+                plan.radii.obfuscation = plan.radii.obfuscation.max(radius.km());
+            }
+        }
+        plan.range = match self.range {
+            Range::Own => RangeRule::Own,
+            Range::Each => RangeRule::Each,
+        };
+        plan.engine = match self.engine {
+            Engine::Colgen => lrgeo_mechanism::Engine::ColumnGeneration,
+            Engine::Benders => lrgeo_mechanism::Engine::Benders,
+        };
+        plan.exponent = match self.exponent {
+            By::Distance => Exponent::Distance,
+            By::Cost => Exponent::Cost,
+        };
+        if let Some(users) = &self.users {
+            plan.users = users.places(city, self.seed)?;
+        }
+        plan.calibrated = !self.nominal;
+        plan.table_cell = self.table_cell;
+        plan.stretch = self.stretch;
+        plan.gap = self.gap;
+        plan.allow_disconnected = self.allow_disconnected;
+        plan.solver = Settings {
+            time_limit: self.time_limit,
+            cancel: Some(solve::cancelled_by_ctrl_c()),
+            progress: bar.map(solve::show_progress),
+            ..Settings::default()
+        };
+        Ok(plan)
+    }
+}

@@ -1,0 +1,140 @@
+//! `lrgeo mechanism export`.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{ArgGroup, Args};
+use lrgeo_map::MapError;
+use lrgeo_map::export::npy_header;
+use lrgeo_mechanism::Built;
+use serde_json::json;
+
+use super::open;
+use crate::failure::Failure;
+use crate::ui::Ui;
+
+/// Write the rows of a mechanism for other programs. Of a round: the rows that its users report from.
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  lrgeo mechanism export city.lrmech --npy matrix.npy\n  \
+                  lrgeo mechanism export city.lrmech --csv entries.csv\n  \
+                  lrgeo mechanism export city.lrmech --geojson places.geojson",
+    group = ArgGroup::new("what").required(true).multiple(true).args(["npy", "csv", "geojson"])
+)]
+pub struct Export {
+    /// The mechanism.
+    mechanism: PathBuf,
+    /// The matrix as numpy's float64 array: rows are true places, columns reported ones.
+    #[arg(long, value_name = "OUT")]
+    npy: Option<PathBuf>,
+    /// Its entries as place,report,probability; those below --least are left out.
+    #[arg(long, value_name = "OUT")]
+    csv: Option<PathBuf>,
+    /// The places, each with what is reported from it.
+    #[arg(long, value_name = "OUT")]
+    geojson: Option<PathBuf>,
+    /// The smallest probability that --csv writes.
+    #[arg(long, default_value_t = 0.0)]
+    least: f64,
+}
+
+impl Export {
+    pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        let (built, _) = open(&self.mechanism, None)?;
+        let deployed = built.rows.deployed();
+        if let Some(path) = &self.npy {
+            stream(path, ui, |out| {
+                out.write_all(&npy_header(deployed.len(), built.coords.len()))?;
+                each_row(&built, |_, row| {
+                    let bytes: Vec<u8> = row.iter().flat_map(|z| z.to_le_bytes()).collect();
+                    out.write_all(&bytes)
+                })
+            })?;
+        }
+        if let Some(path) = &self.csv {
+            stream(path, ui, |out| {
+                writeln!(out, "place,report,probability")?;
+                each_row(&built, |place, row| {
+                    for (k, z) in row.iter().enumerate() {
+                        if *z > 0.0 && *z >= self.least {
+                            writeln!(out, "{},{},{z:e}", built.ids[place], built.ids[k])?;
+                        }
+                    }
+                    Ok(())
+                })
+            })?;
+        }
+        if let Some(path) = &self.geojson {
+            stream(path, ui, |out| {
+                let mut features = Vec::new();
+                each_row(&built, |place, row| {
+                    features.push(feature(&built, place, row));
+                    Ok(())
+                })?;
+                let collection = json!({ "type": "FeatureCollection", "features": features });
+                writeln!(out, "{collection}")
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Calls `act` with every deployed row and its place.
+fn each_row(
+    built: &Built,
+    mut act: impl FnMut(usize, &[f64]) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    let mut row = vec![0.0; built.coords.len()];
+    for (index, place) in built.rows.deployed().into_iter().enumerate() {
+        built.rows.fill(index, &mut row);
+        act(place as usize, &row)?;
+    }
+    Ok(())
+}
+
+/// How many of the likeliest reports a place lists.
+const LIKELIEST: usize = 5;
+
+fn feature(built: &Built, place: usize, row: &[f64]) -> serde_json::Value {
+    let here = built.coords[place];
+    let moved: f64 = row.iter().zip(&built.coords).map(|(z, c)| z * here.distance_km(*c)).sum();
+    let mut order: Vec<usize> = (0..row.len()).filter(|&k| row[k] > 0.0).collect();
+    order.sort_by(|&a, &b| row[b].total_cmp(&row[a]).then(a.cmp(&b)));
+    let likeliest: Vec<_> = order
+        .iter()
+        .take(LIKELIEST)
+        .map(|&k| json!({ "report": built.ids[k], "probability": row[k] }))
+        .collect();
+    json!({
+        "type": "Feature",
+        "geometry": { "type": "Point", "coordinates": [here.lon(), here.lat()] },
+        "properties": {
+            "id": built.ids[place],
+            "prior": built.prior[place],
+            "true_report": row[place],
+            "expected_move_km": moved,
+            "likeliest": likeliest,
+        },
+    })
+}
+
+/// Writes a file piece by piece under a temporary name; nothing is left behind if that fails.
+fn stream(
+    path: &Path,
+    ui: &Ui,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), Failure> {
+    let partial = path.with_extension(format!("{}.part", std::process::id()));
+    let written = (|| {
+        let mut out = std::io::BufWriter::new(std::fs::File::create(&partial)?);
+        write(&mut out)?;
+        out.into_inner()?.sync_all()?;
+        std::fs::rename(&partial, path)
+    })();
+    written.map_err(|source| {
+        let _ = std::fs::remove_file(&partial);
+        MapError::Io { path: path.into(), source }
+    })?;
+    ui.remark(format!("wrote {}", path.display()));
+    Ok(())
+}

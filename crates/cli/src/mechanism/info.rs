@@ -1,0 +1,158 @@
+//! `lrgeo mechanism info`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lrgeo_map::places::spacing_km;
+use lrgeo_mechanism::meaning::Meaning;
+use lrgeo_mechanism::{Built, Cover, MechanismError, Rows};
+use serde_json::json;
+
+use super::open;
+use crate::failure::Failure;
+use crate::ui::{Ui, count};
+
+/// Say what a mechanism promises, costs and means.
+#[derive(Args)]
+#[command(after_help = "Example:\n  lrgeo mechanism info city.lrmech --json")]
+pub struct Info {
+    /// The mechanism.
+    mechanism: PathBuf,
+    /// Refuse the mechanism unless it was made for this map.
+    #[arg(long)]
+    map: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Info {
+    pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        let (built, _) = open(&self.mechanism, self.map.as_deref())?;
+        if self.json {
+            ui.json(&as_json(&built)?);
+        } else {
+            ui.lines(&lines(&built)?);
+            warn(&built, ui)?;
+        }
+        Ok(())
+    }
+}
+
+/// What the epsilon means here; of one matrix for everybody also what its rows do.
+fn meaning(built: &Built) -> Result<Meaning, MechanismError> {
+    let spacing = spacing_km(&built.coords).unwrap_or(f64::NAN);
+    let meaning = Meaning::new(built.guarantee.epsilon, spacing)?;
+    if built.guarantee.cover == Cover::Round {
+        return Ok(meaning);
+    }
+    let row = |place: usize| {
+        let row = built.row(place as u32);
+        row.ok_or(MechanismError::Row { row: place, reason: "is missing" })
+    };
+    meaning.with_rows(&built.coords, &built.prior, &row)
+}
+
+/// The account for people.
+pub fn lines(built: &Built) -> Result<Vec<(&'static str, String)>, Failure> {
+    let mut lines = vec![
+        ("mechanism", format!("{}, for map version {}", built.kind, built.map)),
+        ("rows", rows(built)),
+        ("guarantee", built.guarantee.to_string()),
+        ("cost", format!("{:.4} {} per report", built.expected_cost, built.unit)),
+    ];
+    if let Some(proof) = &built.proof {
+        lines.push((
+            "optimum",
+            format!(
+                "{}: its programme costs {:.6} {} per report, no solution less than {:.6} (gap {:.1e}); {} iterations, {:.2} s",
+                proof.status.as_str(),
+                proof.cost,
+                built.unit,
+                proof.lower_bound,
+                proof.gap,
+                proof.iterations,
+                proof.seconds
+            ),
+        ));
+    }
+    let notes = built.notes.iter().map(|(name, text)| format!("{name}: {text}"));
+    lines.push(("built with", notes.collect::<Vec<_>>().join("\n")));
+    lines.push(("meaning", meaning(built)?.to_string().trim_end().to_owned()));
+    lines.retain(|(_, text)| !text.is_empty());
+    Ok(lines)
+}
+
+fn rows(built: &Built) -> String {
+    match &built.rows {
+        Rows::Dense(matrix) => format!("one matrix over {} places", count(matrix.places())),
+        Rows::Sparse(matrix) => format!(
+            "one matrix over {} places, {} explicit entries",
+            count(matrix.tail.len()),
+            count(matrix.value.len())
+        ),
+        Rows::Users(round) => {
+            let sizes = round.users.iter().map(|user| user.relevant.len());
+            let (least, most) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
+            format!(
+                "one matrix for each of {} users, over {least} to {most} relevant places and {} reports",
+                round.users.len(),
+                count(round.columns.len())
+            )
+        }
+    }
+}
+
+/// What to think about before using it.
+pub fn warn(built: &Built, ui: &Ui) -> Result<(), Failure> {
+    for warning in meaning(built)?.warnings() {
+        ui.remark(format!("warning: {warning}"));
+    }
+    Ok(())
+}
+
+/// The account for programs.
+pub fn as_json(built: &Built) -> Result<serde_json::Value, Failure> {
+    let meaning = meaning(built)?;
+    let proof = built.proof.as_ref().map(|proof| {
+        json!({
+            "status": proof.status.as_str(),
+            "cost": proof.cost,
+            "lower_bound": proof.lower_bound,
+            "gap": proof.gap,
+            "iterations": proof.iterations,
+            "seconds": proof.seconds,
+        })
+    });
+    let reach = built.guarantee.notion.reach_km();
+    Ok(json!({
+        "kind": built.kind,
+        "map": built.map.to_string(),
+        "places": built.coords.len(),
+        "rows": built.rows.deployed().len(),
+        "guarantee": {
+            "epsilon_per_km": built.guarantee.epsilon.value(),
+            "notion": if reach.is_finite() { "within-gamma" } else { "all-pairs" },
+            "gamma_km": reach.is_finite().then_some(reach),
+            "cover": match built.guarantee.cover {
+                Cover::WholeMap => "whole-map",
+                Cover::Round => "round",
+            },
+        },
+        "expected_cost": built.expected_cost,
+        "unit": built.unit,
+        "certificate": proof,
+        "notes": built.notes.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
+        "meaning": {
+            "spacing_km": meaning.spacing_km,
+            "epsilon_spacing": meaning.scaled_spacing(),
+            "protected_radius_km": meaning.radius_of_factor_km(2.0),
+            "neighbour_factor": meaning.neighbour_factor(),
+            "error_radius_95_km": meaning.error_radius_km(),
+            "off_grid_factor": meaning.off_grid_factor(),
+            "hit_rate": meaning.observed.map(|o| o.hit_rate),
+            "blind_hit_rate": meaning.observed.map(|o| o.blind_hit_rate),
+            "warnings": meaning.warnings().iter().map(|w| w.to_string()).collect::<Vec<_>>(),
+        },
+    }))
+}

@@ -1,0 +1,63 @@
+//! `lrgeo mechanism`: make mechanisms, look at them, pass them on.
+
+mod build;
+mod export;
+mod info;
+mod users;
+
+pub use users::Users;
+
+use std::path::Path;
+
+use clap::Subcommand;
+use lrgeo_map::file::Fingerprint;
+use lrgeo_map::geo::Coord;
+use lrgeo_map::index::SpatialIndex;
+use lrgeo_map::map::Map;
+use lrgeo_map::places::spacing_km;
+use lrgeo_mechanism::{Built, MechanismError};
+
+use crate::failure::Failure;
+use crate::ui::Ui;
+
+#[derive(Subcommand)]
+pub enum MechanismCommand {
+    /// Make a mechanism for a map, and verify it.
+    Build(Box<build::Build>),
+    /// Say what a mechanism promises, costs and means.
+    Info(info::Info),
+    /// Write the rows of a mechanism for other programs.
+    Export(export::Export),
+}
+
+impl MechanismCommand {
+    pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        match self {
+            MechanismCommand::Build(build) => build.run(ui),
+            MechanismCommand::Info(info) => info.run(ui),
+            MechanismCommand::Export(export) => export.run(ui),
+        }
+    }
+}
+
+/// Opens a mechanism; with a map, refuses one that was made for another version of it.
+pub fn open(path: &Path, map: Option<&Path>) -> Result<(Built, Fingerprint), Failure> {
+    let (built, fingerprint) = Built::open(path)?;
+    if let Some(map) = map {
+        built.expect_map(Map::open(map)?.1)?;
+    }
+    Ok((built, fingerprint))
+}
+
+/// The place that a position belongs to. Positions farther from every place than a place and a half
+/// is wide are not on the map; the message does not repeat them.
+pub fn place_at(coords: &[Coord], at: Coord, field: &'static str) -> Result<u32, MechanismError> {
+    let reach_km = 1.5 * spacing_km(coords).unwrap_or(f64::INFINITY);
+    match SpatialIndex::new(coords).nearest(at) {
+        Some((place, km)) if km <= reach_km => Ok(place),
+        _ => Err(MechanismError::Invalid {
+            field,
+            reason: format!("lies outside the map: no place within {reach_km:.2} km"),
+        }),
+    }
+}

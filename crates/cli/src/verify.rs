@@ -1,0 +1,145 @@
+//! `lrgeo verify`: does a mechanism keep its promise?
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lrgeo_mechanism::Rows;
+use lrgeo_mechanism::verify::{
+    Finding, Method, Verdict, as_the_paper_counts, verify, violation_bound,
+};
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::mechanism::open;
+use crate::ui::{Ui, count};
+
+/// Check every inequality that a mechanism promises, without tolerance and without trusting it.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  lrgeo verify city.lrmech
+Exit code 4: the promise is broken. Of a round, what its users really use is checked too; the paper
+promises nothing for entries that are not tied, so violations there are reported, not refused.")]
+pub struct Verify {
+    /// The mechanism.
+    mechanism: PathBuf,
+    /// Refuse the mechanism unless it was made for this map.
+    #[arg(long)]
+    map: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Verify {
+    pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        let (built, fingerprint) = open(&self.mechanism, self.map.as_deref())?;
+        let verdict = verify(&built, ui);
+        let counted = match &built.rows {
+            Rows::Users(round) => {
+                let reach_km = built.guarantee.notion.reach_km();
+                let epsilon = built.guarantee.epsilon;
+                let finding = as_the_paper_counts(round, &built.coords, epsilon, reach_km);
+                Some((finding, violation_bound(round, &built.coords, reach_km)))
+            }
+            _ => None,
+        };
+        if self.json {
+            let counted = counted.as_ref().map(|(finding, bound)| {
+                let mut counted = as_json(finding);
+                counted["bound"] = (*bound).into();
+                counted
+            });
+            ui.json(&json!({
+                "mechanism": fingerprint.to_string(),
+                "map": built.map.to_string(),
+                "promise": built.guarantee.to_string(),
+                "holds": verdict.holds(),
+                "method": match verdict.method {
+                    Method::EveryPair => "every-pair",
+                    Method::Chained => "chained",
+                },
+                "worst_row_sum_error": verdict.worst_row_sum_error,
+                "guaranteed": as_json(&verdict.guaranteed),
+                "deployed": verdict.deployed.as_ref().map(as_json),
+                "as_the_paper_counts": counted,
+            }));
+        } else {
+            print!("{}", text(&built.guarantee.to_string(), &verdict, counted.as_ref()));
+        }
+        if verdict.holds() { Ok(()) } else { Err(Failure::CheckFailed { failed: 1 }) }
+    }
+}
+
+fn text(promise: &str, verdict: &Verdict, counted: Option<&(Finding, f64)>) -> String {
+    let mut lines = vec![
+        ("promise", promise.to_owned()),
+        ("verdict", if verdict.holds() { "holds" } else { "BROKEN" }.to_owned()),
+        ("checked", {
+            let method = match verdict.method {
+                Method::EveryPair => "directly",
+                Method::Chained => "chained along the pairs of a witness",
+            };
+            format!(
+                "{} inequalities of {} ordered pairs of rows, {method}",
+                count(verdict.guaranteed.checked),
+                count(verdict.guaranteed.pairs)
+            )
+        }),
+        ("found", finding(&verdict.guaranteed)),
+        ("row sums", format!("off by {:.1e} at most", verdict.worst_row_sum_error)),
+    ];
+    if let Some(deployed) = &verdict.deployed {
+        lines.push((
+            "deployed",
+            format!("between the rows that users really use: {}", finding(deployed)),
+        ));
+    }
+    if let Some((counted, bound)) = counted {
+        lines.push((
+            "the paper's",
+            format!(
+                "count, over all relevant rows: {:.4} % of inequalities violated (Proposition 4.5: at most {:.4} %)",
+                100.0 * counted.violation_ratio(),
+                100.0 * bound
+            ),
+        ));
+    }
+    crate::ui::aligned(&lines)
+}
+
+fn finding(found: &Finding) -> String {
+    if found.pairs == 0 {
+        return "no pair is close enough to compare".into();
+    }
+    let mut text = format!(
+        "{} violated, in {} pairs; worst log-excess {:.3e} (private: at most 0), effective epsilon {:.6}/km",
+        count(found.violations),
+        count(found.violated_pairs),
+        found.worst_log_excess,
+        found.effective_epsilon
+    );
+    if found.violations > 0 {
+        text += &format!(
+            "; up to {:.2e} of a row's probability, {:.2e} in one entry",
+            found.violating_mass, found.largest_error
+        );
+    }
+    text
+}
+
+fn as_json(found: &Finding) -> serde_json::Value {
+    // JSON has no infinity.
+    let finite = |value: f64| value.is_finite().then_some(value);
+    json!({
+        "checked": found.checked,
+        "violations": found.violations,
+        "violation_ratio": found.violation_ratio(),
+        "pairs": found.pairs,
+        "violated_pairs": found.violated_pairs,
+        "worst_log_excess": finite(found.worst_log_excess),
+        "effective_epsilon": finite(found.effective_epsilon),
+        "violating_mass": found.violating_mass,
+        "largest_error": found.largest_error,
+    })
+}
