@@ -15,7 +15,7 @@ const COMPLETE_PLACES: usize = 100;
 
 /// Programmes are solved at an epsilon that is smaller by this part (spec section 6): more than the
 /// rounding of distances, of the solver and of the sampler together, at a cost of the same order.
-const SHRINKAGE: f64 = 1e-9;
+const SHRINKAGE: f64 = 1e-8;
 
 /// The epsilon to solve at so that what comes out satisfies `epsilon` exactly.
 pub fn shrunk(epsilon: Epsilon) -> Result<Epsilon, MechanismError> {
@@ -151,21 +151,22 @@ pub fn square_matrix(solution: &Solution) -> Result<ObfuscationMatrix, Mechanism
     let mut entries = vec![0.0; places * places];
     for (row, out) in entries.chunks_exact_mut(places).enumerate() {
         solution.z.fill_row(row, out);
-        settle(out);
+        settle(out, |_| true);
     }
     ObfuscationMatrix::new(places, entries)
 }
 
 /// Makes a row of a strict matrix fit to be drawn from: every entry that is not zero is raised by the
 /// constant [`FLOOR`] (a strict column is positive in every row or in none, so columns stay what they
-/// were), and what the sum lacks goes to the largest entry, so that no tie is touched. The verifier
-/// sees what comes out.
-pub fn settle(row: &mut [f64]) {
+/// were), and what the sum lacks goes to the largest entry that is free, so that no tie is touched.
+/// The verifier sees what comes out.
+pub fn settle(row: &mut [f64], is_free: impl Fn(usize) -> bool) {
     row.iter_mut().filter(|z| **z > 0.0).for_each(|z| *z += FLOOR);
     // Twice: adding up the corrected row may show another last bit.
     for _ in 0..2 {
         let missing = 1.0 - row.iter().sum::<f64>();
-        if let Some(largest) = row.iter_mut().max_by(|a, b| a.total_cmp(b)) {
+        let free = row.iter_mut().enumerate().filter(|(k, _)| is_free(*k));
+        if let Some((_, largest)) = free.max_by(|a, b| a.1.total_cmp(b.1)) {
             *largest += missing;
         }
     }

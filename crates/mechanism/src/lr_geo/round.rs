@@ -94,7 +94,7 @@ impl Programme {
             let mut values = Vec::with_capacity(rows * self.columns.len());
             for _ in 0..*rows {
                 let mut line = solution.z.row(row);
-                settle(&mut line);
+                settle(&mut line, |k| self.problem.tie(row, k).is_none());
                 values.extend(line);
                 row += 1;
             }

@@ -52,6 +52,13 @@ impl Verdict {
 
 /// Checks a mechanism against its own guarantee.
 pub fn verify(built: &Built, progress: &dyn Progress) -> Verdict {
+    let all_pairs = built.guarantee.notion.reach_km().is_infinite();
+    let chained = all_pairs && built.coords.len() > EVERY_PAIR && !built.witness.is_empty();
+    verify_by(built, if chained { Method::Chained } else { Method::EveryPair }, progress)
+}
+
+/// The same, by a method of one's choice; both prove the same.
+pub fn verify_by(built: &Built, method: Method, progress: &dyn Progress) -> Verdict {
     let epsilon = built.guarantee.epsilon;
     let reach_km = built.guarantee.notion.reach_km();
     if let Rows::Users(round) = &built.rows {
@@ -63,13 +70,9 @@ pub fn verify(built: &Built, progress: &dyn Progress) -> Verdict {
         return Verdict { guaranteed, deployed: Some(deployed), worst_row_sum_error, method };
     }
     let places = built.rows.places();
-    let chained = reach_km.is_infinite() && places > EVERY_PAIR && !built.witness.is_empty();
-    let (guaranteed, method) = match chained {
-        true => (chain::all_pairs(built, progress), Method::Chained),
-        false => {
-            let finding = every_pair(&built.rows, &built.coords, epsilon, reach_km, progress);
-            (finding, Method::EveryPair)
-        }
+    let guaranteed = match method {
+        Method::Chained if reach_km.is_infinite() => chain::all_pairs(built, progress),
+        _ => every_pair(&built.rows, &built.coords, epsilon, reach_km, progress),
     };
     let worst_row_sum_error = (0..places)
         .into_par_iter()

@@ -1,0 +1,73 @@
+//! Mechanisms survive being saved, bit for bit, and damage is noticed.
+
+#[path = "common/city.rs"]
+mod city;
+
+use std::path::PathBuf;
+
+use lrgeo_mechanism::{Built, Epsilon, Plan, REGISTRY, Rows, build};
+
+fn scratch(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("lrgeo-mechanism-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder.join(name)
+}
+
+#[test]
+fn every_kind_comes_back_as_it_was() {
+    let city = city::block(2, 500.0, 50);
+    let mut plan = Plan::new(&city, Epsilon::per_km(3.0).unwrap());
+    plan.users = vec![1, 20, 40];
+    for kind in REGISTRY {
+        let built = build(*kind, &city, &plan, &()).unwrap();
+        let path = scratch(kind.name());
+        built.save(&path).unwrap();
+        let (back, _) = Built::open(&path).unwrap();
+        assert_eq!(back.rows, built.rows, "{}", kind.name());
+        assert_eq!(back.guarantee, built.guarantee);
+        assert_eq!(back.proof, built.proof);
+        assert_eq!((back.map, &back.ids, &back.prior), (built.map, &built.ids, &built.prior));
+        assert_eq!((back.witness, back.notes), (built.witness, built.notes));
+        assert_eq!(back.expected_cost, built.expected_cost);
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
+fn sparse_rows_come_back_as_they_were() {
+    let map = city::demo_map(1, 250.0);
+    let mut map = map.with_places(&map.central_block(700));
+    map.places.iter_mut().for_each(|place| place.prior = 1.0 / 700.0);
+    let city = city::of(map);
+    let plan = Plan::new(&city, Epsilon::per_km(8.0).unwrap());
+    let built = build(lrgeo_mechanism::by_name("published").unwrap(), &city, &plan, &()).unwrap();
+    assert!(matches!(built.rows, Rows::Sparse(_)));
+    let path = scratch("sparse");
+    built.save(&path).unwrap();
+    assert_eq!(Built::open(&path).unwrap().0.rows, built.rows);
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn damage_is_noticed_wherever_it_is() {
+    let city = city::block(3, 500.0, 12);
+    let mut plan = Plan::new(&city, Epsilon::per_km(3.0).unwrap());
+    plan.users = vec![1, 5];
+    for name in ["laplace", "lr-geo"] {
+        let kind = lrgeo_mechanism::by_name(name).unwrap();
+        let path = scratch(&format!("damage-{name}"));
+        build(kind, &city, &plan, &()).unwrap().save(&path).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        for at in (0..bytes.len()).step_by(7) {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x40;
+            std::fs::write(&path, &damaged).unwrap();
+            assert!(Built::open(&path).is_err(), "{name}: byte {at}");
+        }
+        for length in [0, 7, 40, bytes.len() / 2, bytes.len() - 1] {
+            std::fs::write(&path, &bytes[..length]).unwrap();
+            assert!(Built::open(&path).is_err(), "{name}: cut to {length}");
+        }
+        std::fs::remove_file(path).unwrap();
+    }
+}

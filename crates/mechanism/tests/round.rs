@@ -1,0 +1,237 @@
+//! What the paper proves about LR-Geo, on random rounds (Theorems 3.1 and 4.4, Propositions 4.1 and
+//! 4.5), and what it does not.
+
+#[path = "common/city.rs"]
+mod city;
+
+use lrgeo_map::rng::SplitMix;
+use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph, relevant_places};
+use lrgeo_mechanism::rows::Round;
+use lrgeo_mechanism::verify::{as_the_paper_counts, deployed_rows, verify, violation_bound};
+use lrgeo_mechanism::{Built, City, Epsilon, Notion, Plan, RangeRule, Rows, build, by_name};
+
+/// A plan for `users` random users, radii small enough that free and tied entries both matter.
+fn plan(city: &City, epsilon: f64, users: usize, seed: u64) -> Plan {
+    let mut plan = Plan::new(city, Epsilon::per_km(epsilon).unwrap());
+    plan.users = SplitMix::new(seed)
+        .choose(city.places(), users)
+        .into_iter()
+        .map(|user| user as u32)
+        .collect();
+    plan.radii.relevant = 1.6;
+    plan.radii.exponential = 0.9;
+    plan.radii.obfuscation = 2.2;
+    plan
+}
+
+fn round(built: &Built) -> &Round {
+    match &built.rows {
+        Rows::Users(round) => round,
+        rows => panic!("not a round but {} places", rows.places()),
+    }
+}
+
+#[test]
+fn relevant_places_are_those_within_reach_of_the_graph() {
+    let city = city::block(3, 500.0, 90);
+    let plan = plan(&city, 2.0, 6, 1);
+    let graph = geo_ind_graph(&city, &plan);
+    for &user in &plan.users {
+        let found = relevant_places(&city, graph.as_ref(), &plan, user);
+        assert_eq!(found[0], user);
+        // Floyd-Warshall in words: relax until nothing changes.
+        let gamma_km = plan.notion.reach_km();
+        let places = city.places() as u32;
+        let mut path = vec![f64::INFINITY; city.places()];
+        path[user as usize] = 0.0;
+        loop {
+            let before = path.clone();
+            for i in 0..places {
+                for j in (0..places).filter(|&j| city.distance_km(i, j) <= gamma_km) {
+                    let through = path[i as usize] + city.distance_km(i, j);
+                    path[j as usize] = path[j as usize].min(through);
+                }
+            }
+            if path == before {
+                break;
+            }
+        }
+        let mut expected: Vec<u32> =
+            (0..places).filter(|&j| path[j as usize] <= plan.radii.relevant).collect();
+        let mut sorted = found.clone();
+        sorted.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(sorted, expected);
+        let capped = Plan {
+            radii: lrgeo_mechanism::Radii { relevant_max: Some(5), ..plan.radii },
+            ..plan.clone()
+        };
+        assert_eq!(relevant_places(&city, graph.as_ref(), &capped, user), found[..5]);
+    }
+}
+
+#[test]
+fn tied_entries_satisfy_geo_ind_whatever_y_is() {
+    let mut rng = SplitMix::new(4);
+    for range in [RangeRule::Own, RangeRule::Each] {
+        for _ in 0..20_000 {
+            let epsilon = rng.between(0.1, 20.0);
+            let exponential_km = rng.between(0.1, 3.0);
+            let rule = TieRule {
+                epsilon: Epsilon::per_km(epsilon).unwrap(),
+                range,
+                exponential_km,
+                obfuscation_km: exponential_km + rng.between(0.0, 3.0),
+            };
+            // Two users, a report, and rows at three corners of a plane triangle.
+            let d_ik = rng.between(0.0, 8.0);
+            let d_ij = rng.between(0.0, 4.0);
+            let d_jk = rng.between((d_ik - d_ij).abs(), d_ik + d_ij);
+            // Deployed rows are the users' own places: the row's distance is the user's.
+            let (Some(f), Some(g)) = (rule.factor(d_ik, d_ik), rule.factor(d_jk, d_jk)) else {
+                continue;
+            };
+            let excess = (f / g).ln() - epsilon * d_ij;
+            assert!(excess <= 1e-9, "{range:?}: {excess}");
+        }
+    }
+}
+
+#[test]
+fn the_guarantee_of_theorem_4_4_holds_in_every_round() {
+    for (seed, range, epsilon) in [
+        (1, RangeRule::Each, 2.0),
+        (2, RangeRule::Own, 2.0),
+        (3, RangeRule::Each, 6.0),
+        (4, RangeRule::Own, 6.0),
+    ] {
+        let city = city::block(seed, 500.0, 100);
+        for name in ["lr-geo", "lr-geo-f"] {
+            let plan = Plan { range, ..plan(&city, epsilon, 5, seed) };
+            let built = build(by_name(name).unwrap(), &city, &plan, &()).unwrap();
+            let verdict = verify(&built, &());
+            assert!(verdict.holds() && verdict.guaranteed.violations == 0, "{name} {seed}");
+            assert!(verdict.guaranteed.pairs > 0);
+        }
+    }
+}
+
+/// Spec section 4: the paper's rule fails for rows that are not deployed, which is why ours is the
+/// default.
+#[test]
+fn under_own_tied_entries_of_other_rows_may_violate_and_under_each_they_do_not() {
+    let mut violated = 0;
+    for seed in 1..=4 {
+        let city = city::block(seed, 500.0, 100);
+        let own = Plan { range: RangeRule::Own, ..plan(&city, 3.0, 6, seed) };
+        let built = build(by_name("lr-geo").unwrap(), &city, &own, &()).unwrap();
+        // The same matrices, judged as if the promise were about every row.
+        let mut strict = built.clone();
+        if let Rows::Users(round) = &mut strict.rows {
+            round.ties.range = RangeRule::Each;
+        }
+        violated += u32::from(!verify(&strict, &()).holds());
+    }
+    assert!(violated > 0, "the paper's case 2 was never met");
+}
+
+#[test]
+fn violations_stay_below_the_bound_of_proposition_4_5() {
+    let mut seen = 0;
+    for seed in 1..=6 {
+        let city = city::block(seed, 500.0, 100);
+        let plan = plan(&city, 4.0, 6, seed);
+        let built = build(by_name("lr-geo").unwrap(), &city, &plan, &()).unwrap();
+        let (round, reach_km) = (round(&built), plan.notion.reach_km());
+        let counted = as_the_paper_counts(round, &built.coords, plan.epsilon, reach_km);
+        let bound = violation_bound(round, &built.coords, reach_km);
+        assert!(counted.violation_ratio() <= bound, "{} > {bound}", counted.violation_ratio());
+        assert!(bound < 1.0);
+        seen += counted.violations;
+    }
+    assert!(seen > 0, "no round violated anything: the bound was not put to the test");
+}
+
+/// Theorem 3.1: within a matrix, far pairs are bound by the path distance.
+#[test]
+fn far_pairs_are_bound_by_the_path_distance() {
+    let city = city::block(5, 500.0, 80);
+    let mut plan = plan(&city, 2.0, 1, 5);
+    plan.gap = Some(1e-4);
+    let built = build(by_name("lp").unwrap(), &city, &plan, &()).unwrap();
+    let graph = geo_ind_graph(&city, &plan).unwrap();
+    let mut beyond = 0;
+    for i in 0..city.places() as u32 {
+        let here = built.row(i).unwrap();
+        for (j, path_km) in graph.within(i, f64::INFINITY) {
+            let there = built.row(j).unwrap();
+            let worst = here.iter().zip(&there).map(|(a, b)| a / b).fold(0.0, f64::max);
+            assert!(worst.ln() <= 2.0 * path_km * (1.0 + 1e-12) + 1e-12);
+            beyond += u32::from(worst.ln() > 2.0 * city.distance_km(i, j) * (1.0 + 1e-6) + 1e-9);
+        }
+    }
+    // And by nothing better: the all-pairs notion is a stronger one.
+    assert!(beyond > 0, "every pair satisfied the all-pairs notion by chance");
+}
+
+#[test]
+fn one_violation_planted_between_two_users_is_caught() {
+    let city = city::block(6, 500.0, 100);
+    let mut plan = plan(&city, 2.0, 2, 6);
+    // Two users next door.
+    let first = plan.users[0];
+    let neighbour = (0..city.places() as u32)
+        .filter(|&j| j != first)
+        .min_by(|&a, &b| city.distance_km(first, a).total_cmp(&city.distance_km(first, b)));
+    plan.users = vec![first, neighbour.unwrap()];
+    let honest = build(by_name("lr-geo").unwrap(), &city, &plan, &()).unwrap();
+    assert!(verify(&honest, &()).holds());
+    let honest_deployed =
+        deployed_rows(round(&honest), &honest.coords, plan.epsilon, plan.notion.reach_km());
+
+    // One tied report of the first user becomes a little likelier, at the expense of its likeliest.
+    let mut mutant = honest.clone();
+    let Rows::Users(planted) = &mut mutant.rows else { unreachable!() };
+    let columns = planted.columns.clone();
+    let tied = |k: usize| {
+        let km = |i: u32| city.distance_km(i, columns[k]);
+        let far = |i: u32| planted.ties.factor(km(i), km(i)).is_some();
+        far(plan.users[0]) && far(plan.users[1]) && planted.users[0].values[k] > 0.0
+    };
+    let column = (0..columns.len()).find(|&k| tied(k)).expect("a report tied for both");
+    let width = columns.len();
+    let user = &mut planted.users[0];
+    let value = user.values[column];
+    let likeliest = (0..width).max_by(|&a, &b| user.values[a].total_cmp(&user.values[b])).unwrap();
+    let extra = value * ((2.0 * plan.epsilon.value() * plan.notion.reach_km()).exp() - 1.0);
+    user.values[column] += extra;
+    user.values[likeliest] -= extra;
+    let verdict = verify(&mutant, &());
+    assert!(!verdict.holds(), "the planted violation went unnoticed");
+    let deployed = verdict.deployed.unwrap();
+    assert!(deployed.violations > honest_deployed.violations);
+    assert!(deployed.worst_log_excess > honest_deployed.worst_log_excess);
+}
+
+#[test]
+fn the_programme_of_a_round_does_not_grow_with_the_map() {
+    let sizes = [180, 280].map(|places| {
+        let city = city::block(1, 500.0, places);
+        let mut plan = plan(&city, 4.0, 1, 1);
+        plan.radii.relevant = 1.1;
+        plan.radii.obfuscation = 1.5;
+        // The same spot on both maps.
+        let centre = city.map().bounds().unwrap().centre();
+        plan.users = vec![city.index().nearest(centre).unwrap().0];
+        let built = build(by_name("lr-geo").unwrap(), &city, &plan, &()).unwrap();
+        round(&built).columns.len()
+    });
+    let [small, large] = sizes;
+    assert!(large <= small + 2, "{small} columns on the small map, {large} on the large one");
+}
+
+#[test]
+fn notions_name_their_reach() {
+    assert_eq!(Notion::AllPairs.reach_km(), f64::INFINITY);
+    assert_eq!(Notion::Within { gamma_km: 1.5 }.reach_km(), 1.5);
+}
