@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// From the bottom up. A crate may use the crates of lower floors and nothing else of ours.
-const FLOORS: [&[&str]; 3] = [&["lrgeo-map", "lrgeo-optim"], &["lrgeo-mechanism"], &["lrgeo"]];
+const FLOORS: [&[&str]; 4] =
+    [&["lrgeo-map", "lrgeo-optim"], &["lrgeo-mechanism"], &["lrgeo-evaluation"], &["lrgeo"]];
 
 fn metadata() -> serde_json::Value {
     let output = Command::new(env!("CARGO"))

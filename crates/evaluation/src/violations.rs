@@ -1,0 +1,36 @@
+//! Violations of Geo-Ind, counted both ways (spec section 7).
+
+use lrgeo_map::progress::Progress;
+use lrgeo_mechanism::verify::{
+    Finding, as_the_paper_counts, deployed_rows, verify, violation_bound,
+};
+use lrgeo_mechanism::{Built, Rows};
+
+/// How a mechanism keeps its epsilon between the pairs of its notion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Violations {
+    /// Over all rows of all matrices, whether anybody uses them or not (Eq. 32). With one matrix
+    /// for everybody there is nothing else to count.
+    pub as_the_paper_counts: Finding,
+    /// Over the rows that are really used: with one matrix per user, the row of the user's own
+    /// place in its own matrix, compared between users.
+    pub deployed: Finding,
+    /// Proposition 4.5: the paper's ratio is at most this. One matrix per user only.
+    pub bound: Option<f64>,
+}
+
+/// Counts the violations of a mechanism at the epsilon and for the pairs of its guarantee.
+pub fn violations(built: &Built, progress: &dyn Progress) -> Violations {
+    let (epsilon, reach_km) = (built.guarantee.epsilon, built.guarantee.notion.reach_km());
+    match &built.rows {
+        Rows::Users(round) => Violations {
+            as_the_paper_counts: as_the_paper_counts(round, &built.coords, epsilon, reach_km),
+            deployed: deployed_rows(round, &built.coords, epsilon, reach_km),
+            bound: Some(violation_bound(round, &built.coords, reach_km)),
+        },
+        Rows::Dense(_) | Rows::Sparse(_) => {
+            let found = verify(built, progress).guaranteed;
+            Violations { as_the_paper_counts: found, deployed: found, bound: None }
+        }
+    }
+}

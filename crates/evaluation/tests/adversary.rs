@@ -1,0 +1,157 @@
+//! The Bayesian adversary against a plain loop over all guesses.
+
+mod common;
+
+use common::random_city;
+use lrgeo_evaluation::adversary::{Adversary, adversary, blind};
+use lrgeo_map::geo::Coord;
+use lrgeo_map::rng::SplitMix;
+use lrgeo_mechanism::rows::{Round, SparseMatrix, UserMatrix};
+use lrgeo_mechanism::{Built, Epsilon, ObfuscationMatrix, Plan, Rows, build, by_name};
+
+/// Every guess for every report, `joint[i][k]` being the probability of place i and report k.
+fn by_hand(coords: &[Coord], places: &[u32], joint: &[Vec<f64>]) -> Adversary {
+    let mut sum = Adversary { inference_error_km: 0.0, hit_rate: 0.0, entropy_bits: 0.0 };
+    for k in 0..joint[0].len() {
+        let weights: Vec<f64> = joint.iter().map(|row| row[k]).collect();
+        let total: f64 = weights.iter().sum();
+        let error = |guess: &Coord| -> f64 {
+            let far = |&i: &u32| coords[i as usize].distance_km(*guess);
+            places.iter().zip(&weights).map(|(i, w)| w * far(i)).sum()
+        };
+        sum.inference_error_km += coords.iter().map(error).fold(f64::INFINITY, f64::min);
+        sum.hit_rate += weights.iter().copied().fold(0.0, f64::max);
+        let positive = weights.iter().filter(|w| **w > 0.0);
+        sum.entropy_bits -= positive.map(|w| w * (w / total).log2()).sum::<f64>();
+    }
+    sum
+}
+
+fn assert_same(found: Adversary, expected: Adversary) {
+    let pairs = [
+        (found.inference_error_km, expected.inference_error_km),
+        (found.hit_rate, expected.hit_rate),
+        (found.entropy_bits, expected.entropy_bits),
+    ];
+    assert!(pairs.iter().all(|(a, b)| (a - b).abs() < 1e-9), "{found:?} {expected:?}");
+}
+
+fn laplace(seed: u64, places: usize) -> Built {
+    let city = random_city(seed, places);
+    let plan = Plan::new(&city, Epsilon::per_km(1.5).unwrap());
+    build(by_name("laplace").unwrap(), &city, &plan, &()).unwrap()
+}
+
+fn random_row(rng: &mut SplitMix, columns: usize, zeros: usize) -> Vec<f64> {
+    let mut row: Vec<f64> = (0..columns)
+        .map(|_| if rng.below(10) < zeros { 0.0 } else { rng.unit().powi(4) })
+        .collect();
+    row[0] += 0.01;
+    let total: f64 = row.iter().sum();
+    row.iter_mut().for_each(|z| *z /= total);
+    row
+}
+
+#[test]
+fn one_matrix_is_attacked_as_by_hand() {
+    for seed in 0..20 {
+        let mut built = laplace(seed, 14);
+        if seed % 2 == 1 {
+            let mut rng = SplitMix::new(seed);
+            let entries = (0..14).flat_map(|_| random_row(&mut rng, 14, 6)).collect();
+            built.rows = Rows::Dense(ObfuscationMatrix::new(14, entries).unwrap());
+        }
+        let places: Vec<u32> = (0..14).collect();
+        let joint = |i: u32| -> Vec<f64> {
+            let row = built.row(i).unwrap();
+            row.iter().map(|z| built.prior[i as usize] * z).collect()
+        };
+        let joint: Vec<Vec<f64>> = places.iter().map(|&i| joint(i)).collect();
+        assert_same(adversary(&built, &()), by_hand(&built.coords, &places, &joint));
+    }
+}
+
+#[test]
+fn tails_count_as_the_entries_that_they_stand_for() {
+    for seed in 0..20 {
+        let mut built = laplace(seed, 12);
+        let mut rng = SplitMix::new(100 + seed);
+        let present: Vec<bool> = (0..12).map(|k| k % 4 != 3).collect();
+        let (mut start, mut column, mut value, mut tail) = (vec![0], vec![], vec![], vec![]);
+        for _ in 0..12 {
+            let explicit: Vec<u32> =
+                (0..12).filter(|&k| present[k as usize] && rng.below(3) == 0).collect();
+            let others = 9 - explicit.len();
+            // Some explicit entries lie below the tail.
+            let rest = rng.between(0.1, 0.9);
+            tail.push(if others == 0 { 0.0 } else { rest / others as f64 });
+            let share = if others == 0 { 1.0 } else { 1.0 - rest };
+            if explicit.is_empty() {
+                tail.pop();
+                tail.push(1.0 / 9.0);
+            } else {
+                let parts = random_row(&mut rng, explicit.len(), 0);
+                value.extend(parts.iter().map(|z| z * share));
+            }
+            column.extend(explicit);
+            start.push(column.len());
+        }
+        let matrix = SparseMatrix { start, column, value, tail, present };
+        matrix.validate().unwrap();
+        built.rows = Rows::Sparse(matrix);
+        let places: Vec<u32> = (0..12).collect();
+        let joint: Vec<Vec<f64>> = places
+            .iter()
+            .map(|&i| built.row(i).unwrap().iter().map(|z| built.prior[i as usize] * z).collect())
+            .collect();
+        assert_same(adversary(&built, &()), by_hand(&built.coords, &places, &joint));
+    }
+}
+
+#[test]
+fn users_are_attacked_one_by_one_over_their_own_rows() {
+    let mut built = laplace(3, 16);
+    let mut rng = SplitMix::new(7);
+    let columns: Vec<u32> = vec![0, 2, 3, 9, 15];
+    let city = random_city(3, 16);
+    let plan = Plan::new(&city, Epsilon::per_km(1.5).unwrap());
+    let ties = lrgeo_mechanism::relevant::TieRule::of(&plan).unwrap();
+    let users: Vec<UserMatrix> = [vec![4, 1, 2, 8], vec![9, 10, 11], vec![0]]
+        .into_iter()
+        .map(|relevant: Vec<u32>| {
+            let values =
+                relevant.iter().flat_map(|_| random_row(&mut rng, columns.len(), 2)).collect();
+            UserMatrix { place: relevant[0], relevant, values }
+        })
+        .collect();
+    let expected = users.iter().map(|user| {
+        let mass: f64 = user.relevant.iter().map(|&i| built.prior[i as usize]).sum();
+        let even = 1.0 / user.relevant.len() as f64;
+        let prior = |i: u32| if mass > 0.0 { built.prior[i as usize] / mass } else { even };
+        let rows = user.relevant.iter().enumerate();
+        let joint: Vec<Vec<f64>> =
+            rows.map(|(at, &i)| user.row(at).iter().map(|z| prior(i) * z).collect()).collect();
+        by_hand(&built.coords, &user.relevant, &joint)
+    });
+    let expected: Vec<Adversary> = expected.collect();
+    let mean = |of: fn(&Adversary) -> f64| expected.iter().map(of).sum::<f64>() / 3.0;
+    let expected = Adversary {
+        inference_error_km: mean(|a| a.inference_error_km),
+        hit_rate: mean(|a| a.hit_rate),
+        entropy_bits: mean(|a| a.entropy_bits),
+    };
+    built.rows = Rows::Users(Round { places: 16, columns: columns.into(), users, ties });
+    assert_same(adversary(&built, &()), expected);
+}
+
+#[test]
+fn a_report_helps_and_without_one_the_prior_is_all_there_is() {
+    let built = laplace(5, 30);
+    let (seen, unseen) = (adversary(&built, &()), blind(&built.coords, &built.prior));
+    let joint: Vec<Vec<f64>> = built.prior.iter().map(|&p| vec![p]).collect();
+    let places: Vec<u32> = (0..30).collect();
+    assert_same(unseen, by_hand(&built.coords, &places, &joint));
+    assert!(seen.inference_error_km < unseen.inference_error_km);
+    assert!(seen.hit_rate > unseen.hit_rate);
+    assert!(seen.entropy_bits < unseen.entropy_bits);
+}
