@@ -1,6 +1,7 @@
 //! `lrgeo`, the command line: a table of contents. Each command has a file of its own.
 
 mod check;
+mod compare;
 mod cost_table;
 mod demo;
 mod failure;
@@ -33,6 +34,7 @@ Examples, one per command:
   lrgeo mechanism export city.lrmech --npy matrix.npy
   lrgeo verify city.lrmech
   lrgeo obfuscate city.lrmech --at 64.14,-21.92
+  lrgeo compare --demo --places 100
   lrgeo solve problem.json -o solution.json
   lrgeo check problem.json solution.json
 
@@ -67,6 +69,8 @@ enum Command {
     Verify(verify::Verify),
     /// Draw a report from a mechanism.
     Obfuscate(obfuscate::Obfuscate),
+    /// Compare mechanisms on one map: cost, bound, violations, what an attacker guesses.
+    Compare(Box<compare::Compare>),
     /// Find the cheapest mechanism of a problem file, with a proven bound.
     Solve(solve::Solve),
     /// Verify a solution file against its problem.
@@ -93,6 +97,7 @@ fn run(command: Command, ui: &Ui) -> Result<(), Failure> {
         Command::Mechanism(command) => command.run(ui),
         Command::Verify(verify) => verify.run(ui),
         Command::Obfuscate(obfuscate) => obfuscate.run(ui),
+        Command::Compare(compare) => compare.run(ui),
         Command::Solve(solve) => solve.run(ui),
         Command::Check(check) => check.run(ui),
     }

@@ -1,0 +1,116 @@
+//! The comparison for programs: every number that was found.
+
+use lrgeo_evaluation::adversary::Adversary;
+use lrgeo_mechanism::Notion;
+use lrgeo_mechanism::verify::Finding;
+use serde_json::{Value, json};
+
+use super::{Comparison, Found, Line, Sheet};
+
+/// Everything.
+pub fn of(comparison: &Comparison) -> Value {
+    let city = &comparison.city;
+    json!({
+        "map": city.map().source.to_string(),
+        "version": city.version().to_string(),
+        "places": city.places(),
+        "spacing_km": city.spacing_km(),
+        "targets": city.map().targets.len(),
+        "users": comparison.users,
+        "seed": comparison.seed,
+        "without_report": adversary(&comparison.blind),
+        "settings": comparison.sheets.iter().map(|s| sheet(s, city.spacing_km())).collect::<Vec<_>>(),
+    })
+}
+
+fn sheet(sheet: &Sheet, spacing_km: f64) -> Value {
+    let (plan, radii) = (&sheet.plan, sheet.plan.radii);
+    json!({
+        "settings": sheet.name,
+        "epsilon_per_km": plan.epsilon.value(),
+        "eps_spacing": plan.epsilon.value() * spacing_km,
+        "gamma_km": number(plan.notion.reach_km()),
+        "relevant_km": number(radii.relevant),
+        "relevant_max": radii.relevant_max,
+        "r_exp_km": number(radii.exponential),
+        "r_obf_km": number(radii.obfuscation),
+        "mechanisms": sheet.lines.iter().map(line).collect::<Vec<_>>(),
+    })
+}
+
+fn line(line: &Line) -> Value {
+    let mut value = match &line.outcome {
+        Ok(found) => numbers(found),
+        Err(reason) => json!({ "failed": reason }),
+    };
+    value["kind"] = line.kind.name().into();
+    value["per_user"] = line.kind.per_user().into();
+    value["notion"] = match line.notion {
+        Notion::Within { .. } => "within gamma".into(),
+        Notion::AllPairs => "all pairs".into(),
+    };
+    value
+}
+
+fn numbers(found: &Found) -> Value {
+    let a = &found.assessment;
+    json!({
+        "epsilon_per_km": a.guarantee.epsilon.value(),
+        "guarantee": a.guarantee.to_string(),
+        "seconds": found.seconds,
+        "expected_cost": a.cost,
+        "lower_bound": a.lower_bound(),
+        "ratio": a.ratio().and_then(number),
+        "optimum": a.optimum.as_ref().ok().map(|optimum| json!({
+            "lower_bound": optimum.lower_bound,
+            "tight": optimum.tight,
+        })),
+        "theorems": a.bounds.map(|bounds| json!({ "upper": bounds.upper, "lower": bounds.lower })),
+        "solver": a.proof.map(|proof| json!({
+            "status": proof.status.as_str(),
+            "cost": proof.cost,
+            "lower_bound": proof.lower_bound,
+            "gap": number(proof.gap),
+            "iterations": proof.iterations,
+            "seconds": proof.seconds,
+        })),
+        "violations_as_the_paper_counts": finding(&a.violations.as_the_paper_counts),
+        "violation_bound": a.violations.bound,
+        "deployed": finding(&a.violations.deployed),
+        "adversary": adversary(&a.adversary),
+        "parts": a.parts,
+        "flags": found.remarks(),
+    })
+}
+
+fn finding(finding: &Finding) -> Value {
+    json!({
+        "checked": finding.checked,
+        "violations": finding.violations,
+        "ratio": finding.violation_ratio(),
+        "pairs": finding.pairs,
+        "violated_pairs": finding.violated_pairs,
+        "worst_log_excess": (finding.pairs > 0).then(|| finite(finding.worst_log_excess)),
+        "effective_epsilon": finite(finding.effective_epsilon),
+        "violating_mass": finding.violating_mass,
+        "largest_error": finding.largest_error,
+    })
+}
+
+fn adversary(adversary: &Adversary) -> Value {
+    json!({
+        "inference_error_km": adversary.inference_error_km,
+        "hit_rate": adversary.hit_rate,
+        "entropy_bits": adversary.entropy_bits,
+    })
+}
+
+/// JSON has no infinity: where one is meant as "none", nothing.
+fn number(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+/// Where infinity is the finding, the largest number stands for it.
+fn finite(value: f64) -> f64 {
+    value.clamp(f64::MIN, f64::MAX)
+}

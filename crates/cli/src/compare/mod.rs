@@ -1,0 +1,252 @@
+//! `lrgeo compare`: what mechanisms cost, and what they protect, side by side.
+
+mod json;
+mod table;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::{ArgGroup, Args, ValueEnum};
+use lrgeo_evaluation::adversary::{Adversary, blind};
+use lrgeo_evaluation::optimum::Answers;
+use lrgeo_evaluation::{Assessment, assess};
+use lrgeo_map::map::Map;
+use lrgeo_map::units::Length;
+use lrgeo_map::utility::UtilityKind;
+use lrgeo_mechanism::{
+    Built, City, Epsilon, Mechanism, MechanismError, Notion, Plan, REGISTRY, build, by_name,
+};
+use lrgeo_optim::Settings;
+
+use crate::failure::Failure;
+use crate::map::demo_map;
+use crate::mechanism::Users;
+use crate::solve;
+use crate::ui::Ui;
+
+/// Make several mechanisms for one map and compare what they cost and what they protect.
+#[derive(Args)]
+#[command(
+    after_help = "\
+Examples:
+  lrgeo compare --demo --places 100
+  lrgeo compare city.lrmap --settings practical --kinds lp,laplace,published
+Settings of the paper: epsilon 10/km, gamma 1 km, the 20 nearest relevant places, r_exp 4 km, r_obf 4.5 km.
+Practical ones: epsilon 2/km, gamma 1 km, relevant places within 2 km, r_exp 1 km, r_obf 4 km.
+Ctrl-C stops with what is known so far.",
+    group = ArgGroup::new("which map").required(true).args(["map", "demo"])
+)]
+pub struct Compare {
+    /// The map.
+    map: Option<PathBuf>,
+    /// The embedded demo city instead of a map, 500 m between places.
+    #[arg(long)]
+    demo: bool,
+    /// Which settings.
+    #[arg(long, value_enum, default_value_t)]
+    settings: Which,
+    /// Which mechanisms, by commas [default: all].
+    #[arg(long, value_name = "KIND,..", value_delimiter = ',', value_parser = kind)]
+    kinds: Vec<&'static dyn Mechanism>,
+    /// Another epsilon than that of the settings, like 2/km.
+    #[arg(long, allow_hyphen_values = true)]
+    epsilon: Option<Epsilon>,
+    /// Only the block of so many places around the middle of the map.
+    #[arg(long, value_name = "K")]
+    places: Option<usize>,
+    /// The users of a round: a file with a place id or LAT,LON per line, or random:N.
+    #[arg(long, value_name = "FILE|random:N", default_value = "random:10")]
+    users: Users,
+    /// Seed of random users.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Stop each optimisation after this long with the best so far.
+    #[arg(long, value_name = "TIME", value_parser = solve::duration, default_value = "1800s")]
+    time_limit: Duration,
+    /// Print all numbers as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// `--settings`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Which {
+    /// Those of the paper's experiments.
+    Paper,
+    /// Those that protect somebody.
+    Practical,
+    /// One table each.
+    #[default]
+    Both,
+}
+
+fn kind(name: &str) -> Result<&'static dyn Mechanism, String> {
+    by_name(name).map_err(|error| error.to_string())
+}
+
+/// Everything that was found out.
+struct Comparison {
+    city: City,
+    users: usize,
+    seed: u64,
+    /// What can be guessed without any report.
+    blind: Adversary,
+    sheets: Vec<Sheet>,
+}
+
+/// The mechanisms under one set of settings.
+struct Sheet {
+    name: &'static str,
+    plan: Plan,
+    lines: Vec<Line>,
+}
+
+/// One mechanism.
+struct Line {
+    kind: &'static dyn Mechanism,
+    /// Which pairs it speaks of.
+    notion: Notion,
+    /// What was found out, or why nothing was.
+    outcome: Result<Found, String>,
+}
+
+struct Found {
+    /// Of making and verifying, by the clock on the wall.
+    seconds: f64,
+    assessment: Assessment,
+    /// What its maker warns of.
+    warnings: Vec<String>,
+}
+
+impl Compare {
+    pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        let city = self.city(ui)?;
+        let users = self.users.places(&city, self.seed)?;
+        // Once for the map, like the map itself: not part of any mechanism's time.
+        city.table(Length::HUNDRED_METRES, ui)?;
+        let cancel = solve::cancelled_by_ctrl_c();
+        let mut sheets = Vec::new();
+        for (name, plan) in self.plans(&users)? {
+            sheets.push(self.sheet(name, plan, &city, &cancel, ui));
+        }
+        let blind = blind(city.coords(), city.prior());
+        let comparison = Comparison { city, users: users.len(), seed: self.seed, blind, sheets };
+        match self.json {
+            true => ui.json(&json::of(&comparison)),
+            false => print!("{}", table::of(&comparison)),
+        }
+        Ok(())
+    }
+
+    fn city(&self, ui: &Ui) -> Result<City, Failure> {
+        let (mut map, mut version) = match &self.map {
+            Some(path) => Map::open(path)?,
+            None => {
+                let map = demo_map(1, Length::from_km(0.5)?)?;
+                let version = map.version();
+                (map, version)
+            }
+        };
+        if let Some(count) = self.places {
+            if !(2..=map.places.len()).contains(&count) {
+                let reason = format!("must lie between 2 and the map's {}", map.places.len());
+                return Err(MechanismError::invalid("places", reason).into());
+            }
+            map = map.with_places(&map.central_block(count));
+            version = map.version();
+        }
+        Ok(City::new(map, version, UtilityKind::TravelDistance, ui)?)
+    }
+
+    fn plans(&self, users: &[u32]) -> Result<Vec<(&'static str, Plan)>, Failure> {
+        let mut plans = Vec::new();
+        if self.settings != Which::Practical {
+            plans.push(("paper", Plan::paper()?));
+        }
+        if self.settings != Which::Paper {
+            plans.push(("practical", Plan::practical()?));
+        }
+        for (_, plan) in &mut plans {
+            plan.epsilon = self.epsilon.unwrap_or(plan.epsilon);
+            plan.users = users.to_vec();
+            // Flagged in the table instead of refused.
+            plan.allow_disconnected = true;
+        }
+        Ok(plans)
+    }
+
+    fn sheet(
+        &self,
+        name: &'static str,
+        plan: Plan,
+        city: &City,
+        cancel: &Arc<AtomicBool>,
+        ui: &Ui,
+    ) -> Sheet {
+        let all = if self.kinds.is_empty() { REGISTRY } else { &self.kinds };
+        let mut kinds: Vec<&dyn Mechanism> = all.to_vec();
+        // Costs are compared within one notion only, so those stand together.
+        let reach = |kind: &dyn Mechanism| kind.guarantee(&plan).notion.reach_km();
+        kinds.sort_by(|a, b| reach(*a).total_cmp(&reach(*b)));
+        let mut answers = Answers::default();
+        let lines = kinds
+            .into_iter()
+            .map(|kind| {
+                let outcome = match cancel.load(Ordering::Relaxed) {
+                    true => Err("not made: stopped by Ctrl-C".to_owned()),
+                    false => {
+                        ui.remark(format!("{name}: {} ..", kind.name()));
+                        self.line(kind, &plan, city, cancel, &mut answers, ui)
+                    }
+                };
+                Line { kind, notion: kind.guarantee(&plan).notion, outcome }
+            })
+            .collect();
+        Sheet { name, plan, lines }
+    }
+
+    fn line(
+        &self,
+        kind: &dyn Mechanism,
+        plan: &Plan,
+        city: &City,
+        cancel: &Arc<AtomicBool>,
+        answers: &mut Answers,
+        ui: &Ui,
+    ) -> Result<Found, String> {
+        let bar = (!ui.is_quiet()).then(solve::bar);
+        let solver = Settings {
+            time_limit: Some(self.time_limit),
+            cancel: Some(cancel.clone()),
+            progress: bar.clone().map(solve::show_progress),
+            ..Settings::default()
+        };
+        let plan = Plan { solver, ..plan.clone() };
+        let begun = Instant::now();
+        let made = build(kind, city, &plan, ui);
+        let seconds = begun.elapsed().as_secs_f64();
+        let assessed = made.and_then(|built| {
+            let assessment = assess(&built, city, &plan, answers, ui)?;
+            Ok(Found { seconds, assessment, warnings: warnings(&built) })
+        });
+        if let Some(bar) = bar {
+            bar.finish_and_clear();
+        }
+        assessed.map_err(|error| error.to_string())
+    }
+}
+
+fn warnings(built: &Built) -> Vec<String> {
+    let warnings = built.notes.iter().filter(|(name, _)| name == "warning");
+    warnings.map(|(_, text)| text.clone()).collect()
+}
+
+impl Found {
+    /// What must not be overlooked, in words.
+    fn remarks(&self) -> Vec<String> {
+        let flags = self.assessment.flags().into_iter().map(|flag| flag.to_string());
+        flags.chain(self.warnings.iter().cloned()).collect()
+    }
+}
