@@ -4,54 +4,13 @@
 //! `cargo run --release -p lrgeo-optim --example large -- [SIDE] [EPS] [GAP] [JITTER]`
 //! prints the bounds as they come, then one line of results with CPU time and peak memory.
 
+#[path = "map.rs"]
+mod map;
+
 use std::sync::Arc;
 
-use lrgeo_optim::{
-    Arc as GeoArc, Problem, ProblemParts, Progress, Settings, WeightedL1Cost, large,
-};
-
-/// Grid spacing in kilometres.
-const SPACING: f64 = 0.47;
-const TARGETS: usize = 20;
-
-fn instance(side: usize, jitter: f64, epsilon: f64) -> Problem {
-    let mut state = 12345u64;
-    let mut random = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as f64 / (1u64 << 53) as f64
-    };
-    let n = side * side;
-    let mut around = |at: usize| SPACING * (at as f64 + jitter * (random() - 0.5));
-    let places: Vec<(f64, f64)> = (0..n).map(|v| (around(v % side), around(v / side))).collect();
-    let between = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).hypot(a.1 - b.1);
-    let mut arcs = Vec::new();
-    for v in 0..n {
-        let (x, y) = ((v % side) as i64, (v / side) as i64);
-        for (dx, dy) in [(1, 0), (0, 1), (1, 1), (-1, 1)] {
-            let (x, y) = (x + dx, y + dy);
-            if (0..side as i64).contains(&x) && y < side as i64 {
-                let w = y as usize * side + x as usize;
-                arcs.push(GeoArc { i: v, j: w, d: between(places[v], places[w]) });
-            }
-        }
-    }
-    let width = SPACING * side as f64;
-    let targets: Vec<(f64, f64)> =
-        (0..TARGETS).map(|_| (random() * width, random() * width)).collect();
-    let weights: Vec<f64> = (0..TARGETS).map(|_| random()).collect();
-    let total: f64 = weights.iter().sum();
-    let features: Arc<[f64]> = places
-        .iter()
-        .flat_map(|&place| targets.iter().map(move |&target| between(place, target)))
-        .collect();
-    let prior = vec![1.0 / n as f64; n];
-    let weights = weights.iter().map(|q| q / total).collect();
-    let cost = WeightedL1Cost::new(prior, weights, features.clone(), features);
-    let cost = cost.expect("distances are finite");
-    Problem::new(ProblemParts::untied(epsilon, cost, arcs)).expect("the instance is valid")
-}
+use lrgeo_optim::{Progress, Settings, large};
+use map::{Map, SPACING};
 
 fn main() {
     let arguments: Vec<f64> = std::env::args()
@@ -61,7 +20,7 @@ fn main() {
     let argument = |at: usize, default: f64| arguments.get(at).copied().unwrap_or(default);
     let (side, epsilon) = (argument(0, 100.0) as usize, argument(1, 2.0));
     let (gap, jitter) = (argument(2, 1.5e-3), argument(3, 0.6));
-    let problem = instance(side, jitter, epsilon);
+    let problem = Map { jitter, ..Map::square(side, epsilon) }.problem();
     println!("{} places, eps*spacing {:.2}, gap {gap}", problem.rows(), epsilon * SPACING);
     let mut settings = Settings::to_gap(gap);
     settings.progress = Some(Arc::new(|p: &Progress| {

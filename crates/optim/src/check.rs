@@ -33,6 +33,31 @@ pub struct Report {
 }
 
 impl Report {
+    /// A report with nothing found yet, unless a matrix of this shape cannot belong to the problem:
+    /// then it says so, as `not_a_probability`, and there is nothing more to look at.
+    pub(crate) fn begin(problem: &Problem, rows: usize, columns: usize) -> Self {
+        let report = Self {
+            worst_log_excess: f64::NEG_INFINITY,
+            worst_entry: None,
+            worst_row_sum_error: 0.0,
+            worst_row: 0,
+            not_a_probability: None,
+            broken_tie: None,
+            broken_bound: None,
+            broken_y: None,
+            cost: 0.0,
+        };
+        if rows == problem.rows() && columns == problem.columns() {
+            return report;
+        }
+        Self {
+            not_a_probability: Some((rows.min(problem.rows()), columns.min(problem.columns()))),
+            worst_log_excess: f64::INFINITY,
+            worst_row_sum_error: f64::INFINITY,
+            ..report
+        }
+    }
+
     /// Whether every constraint but the row sums holds exactly.
     pub fn is_strict(&self) -> bool {
         self.worst_log_excess <= 0.0
@@ -47,21 +72,8 @@ impl Report {
 /// report says `not_a_probability` at the first entry that is missing.
 pub fn check(problem: &Problem, z: &Matrix, y: &[f64]) -> Report {
     let (rows, columns) = (problem.rows(), problem.columns());
-    let mut report = Report {
-        worst_log_excess: f64::NEG_INFINITY,
-        worst_entry: None,
-        worst_row_sum_error: 0.0,
-        worst_row: 0,
-        not_a_probability: None,
-        broken_tie: None,
-        broken_bound: None,
-        broken_y: None,
-        cost: 0.0,
-    };
-    if z.rows() != rows || z.columns() != columns {
-        report.not_a_probability = Some((z.rows().min(rows), z.columns().min(columns)));
-        report.worst_log_excess = f64::INFINITY;
-        report.worst_row_sum_error = f64::INFINITY;
+    let mut report = Report::begin(problem, z.rows(), z.columns());
+    if report.not_a_probability.is_some() {
         return report;
     }
     check_y(problem, y, &mut report);

@@ -103,7 +103,13 @@ pub struct WeightedL1Cost {
     target_weight: Vec<f64>,
     row_features: Arc<[f64]>,
     column_features: Arc<[f64]>,
+    /// The column features once more, [`STRIP`] columns at a time and target by target within a
+    /// strip, so that a row of costs is made in whole registers.
+    strips: Arc<[[f64; STRIP]]>,
 }
+
+/// Columns whose costs are summed side by side; the last strip is filled up with zeros.
+const STRIP: usize = 32;
 
 impl WeightedL1Cost {
     /// `row_features` is rows x targets, `column_features` columns x targets, both row-major; they
@@ -126,7 +132,18 @@ impl WeightedL1Cost {
             let expected = column_features.len().div_ceil(targets) * targets;
             length("cost.column_features", &[], expected, column_features.len())?;
         }
-        Ok(Self { row_weight, target_weight, row_features, column_features })
+        let mut strips = Vec::with_capacity(column_features.len().div_ceil(STRIP) + targets);
+        for columns in column_features.chunks(STRIP * targets) {
+            for l in 0..targets {
+                let mut strip = [0.0; STRIP];
+                for (slot, features) in strip.iter_mut().zip(columns.chunks_exact(targets)) {
+                    *slot = features[l];
+                }
+                strips.push(strip);
+            }
+        }
+        let strips = strips.into();
+        Ok(Self { row_weight, target_weight, row_features, column_features, strips })
     }
 
     /// The travel costs of a row to every target.
@@ -163,6 +180,29 @@ impl Cost for WeightedL1Cost {
         self.row_weight[row] * sum
     }
 
+    /// Each cost is summed over the targets in the same order as by `at`, so the numbers are the
+    /// same, on every processor.
+    fn fill_row(&self, row: usize, out: &mut [f64]) {
+        let (weight, features) = (self.row_weight[row], self.row_features(row));
+        let targets = self.target_weight.len();
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                for (out, strips) in out.chunks_mut(STRIP).zip(self.strips.chunks_exact(targets)) {
+                    let mut sum = [0.0; STRIP];
+                    for ((q, s), strip) in self.target_weight.iter().zip(features).zip(strips) {
+                        for (sum, t) in sum.iter_mut().zip(strip) {
+                            *sum += q * (s - t).abs();
+                        }
+                    }
+                    for (out, sum) in out.iter_mut().zip(sum) {
+                        *out = weight * sum;
+                    }
+                }
+            },
+        );
+    }
+
     fn validate(&self) -> Result<(), Error> {
         let fields: [(&'static str, &[f64]); 4] = [
             ("cost.row_weight", &self.row_weight),
@@ -176,5 +216,31 @@ impl Cost for WeightedL1Cost {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_of_travel_errors_is_the_same_numbers_as_its_entries() {
+        // More columns than a strip, and not a multiple of one.
+        let (rows, columns, targets) = (3, 75, 7);
+        let spread = |n: usize, step: f64| (0..n).map(move |v| (step * v as f64).sin().abs() * 9.0);
+        let cost = WeightedL1Cost::new(
+            vec![0.2, 0.5, 0.3],
+            spread(targets, 0.7).collect(),
+            spread(rows * targets, 1.3).collect(),
+            spread(columns * targets, 0.37).collect(),
+        )
+        .unwrap();
+        let mut row = vec![0.0; columns];
+        for i in 0..rows {
+            cost.fill_row(i, &mut row);
+            for (k, &value) in row.iter().enumerate() {
+                assert_eq!(value, cost.at(i, k), "row {i}, column {k}");
+            }
+        }
     }
 }

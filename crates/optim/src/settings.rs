@@ -94,6 +94,18 @@ impl Settings {
         Self { gap, ..Self::default() }
     }
 
+    /// Does the work on as many threads as the settings say; without feature `parallel` on this one.
+    pub(crate) fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        #[cfg(feature = "parallel")]
+        if self.threads > 0
+            && let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build()
+        {
+            return pool.install(work);
+        }
+        // All threads, or no threads to be had: the global pool serves as well.
+        work()
+    }
+
     /// Starts the watch; the settings themselves are checked here.
     pub fn start(&self) -> Result<Stop<'_>, Error> {
         if !(self.gap >= 0.0 && self.gap.is_finite()) {

@@ -1,8 +1,12 @@
 //! The engine for large maps, on maps small enough for the dense engine and the dense checker.
 #![cfg(feature = "parallel")]
 
+#[path = "../../../bench/large/map.rs"]
+mod map;
+
 use std::sync::Arc as Shared;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use lrgeo_optim::check::check;
 use lrgeo_optim::large::{self, check_sparse};
@@ -10,38 +14,11 @@ use lrgeo_optim::{
     Arc, Clock, DenseCost, Error, Matrix, Problem, ProblemParts, Settings, Solution, Status,
     WeightedL1Cost,
 };
+use map::Map;
 
 /// A jittered grid with 8-neighbour arcs and the travel error to a few targets as its cost.
 fn grid(side: usize, jitter: f64, epsilon: f64, seed: u64) -> Problem {
-    let mut state = seed;
-    let mut random = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as f64 / (1u64 << 53) as f64
-    };
-    let n = side * side;
-    let mut around = |at: usize| 0.47 * (at as f64 + jitter * (random() - 0.5));
-    let places: Vec<(f64, f64)> = (0..n).map(|v| (around(v % side), around(v / side))).collect();
-    let between = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).hypot(a.1 - b.1);
-    let mut arcs = Vec::new();
-    for v in 0..n {
-        for w in v + 1..n {
-            let steps = (v % side).abs_diff(w % side).max((v / side).abs_diff(w / side));
-            if steps == 1 {
-                arcs.push(Arc { i: v, j: w, d: between(places[v], places[w]) });
-            }
-        }
-    }
-    let width = 0.47 * side as f64;
-    let targets: Vec<(f64, f64)> = (0..8).map(|_| (random() * width, random() * width)).collect();
-    let features: Shared<[f64]> = places
-        .iter()
-        .flat_map(|&place| targets.iter().map(move |&target| between(place, target)))
-        .collect();
-    let prior = vec![1.0 / n as f64; n];
-    let cost = WeightedL1Cost::new(prior, vec![0.125; 8], features.clone(), features).unwrap();
-    Problem::new(ProblemParts::untied(epsilon, cost, arcs)).unwrap()
+    Map { jitter, targets: 8, seed, ..Map::square(side, epsilon) }.problem()
 }
 
 /// Solves, and holds the result against the dense checker, which knows nothing of tails.
@@ -130,23 +107,74 @@ fn separate_components_and_single_rows_are_solved() {
     assert!(solution.z.at(5, 5) > 0.999, "an isolated row reports itself");
 }
 
-#[test]
-fn a_stopped_solve_returns_what_is_proven() {
-    struct Late;
-    impl Clock for Late {
-        fn now(&self) -> Duration {
-            static CALLS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
-            Duration::from_secs(CALLS.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
-        }
+/// A clock that advances a millisecond whenever it is looked at.
+#[derive(Default)]
+struct Ticking(AtomicU64);
+
+impl Clock for Ticking {
+    fn now(&self) -> Duration {
+        Duration::from_millis(self.0.fetch_add(1, Ordering::Relaxed))
     }
+}
+
+#[test]
+fn a_solve_stopped_anywhere_returns_what_is_proven() {
+    // The clock is looked at between pieces of work, so this stops in every phase of the solve.
     let problem = grid(12, 0.6, 2.0, 9);
-    let mut settings = Settings::to_gap(1e-9);
-    settings.clock = Some(Shared::new(Late));
-    settings.time_limit = Some(Duration::from_secs(1));
-    let solution = large::solve(&problem, &settings).unwrap();
+    let mut last = f64::INFINITY;
+    for limit in [0, 10, 100, 400, 1000, 3000, 10_000] {
+        let settings = Settings {
+            clock: Some(Shared::new(Ticking::default())),
+            time_limit: Some(Duration::from_millis(limit)),
+            ..Settings::to_gap(1e-9)
+        };
+        let solution = large::solve(&problem, &settings).unwrap();
+        assert_eq!(solution.status, Status::Limit);
+        assert!(check(&problem, &solution.z, &solution.y).is_strict());
+        assert!(solution.lower_bound <= solution.objective);
+        assert!(solution.objective <= last, "{limit}: {} after {last}", solution.objective);
+        last = solution.objective;
+    }
+    let exact = dense_optimum(&problem);
+    assert!(last < 1.02 * exact.objective, "{last}, optimum {}", exact.objective);
+}
+
+#[test]
+fn a_cancelled_solve_ends_within_a_second() {
+    let problem = Map::square(60, 2.0).problem();
+    let cancel = Shared::new(AtomicBool::new(false));
+    let settings = Settings { cancel: Some(Shared::clone(&cancel)), ..Settings::to_gap(1e-9) };
+    let (solution, waited) = std::thread::scope(|scope| {
+        let solving = scope.spawn(|| large::solve(&problem, &settings));
+        std::thread::sleep(Duration::from_millis(700));
+        cancel.store(true, Ordering::Relaxed);
+        let cancelled = Instant::now();
+        (solving.join().unwrap().unwrap(), cancelled.elapsed())
+    });
     assert_eq!(solution.status, Status::Limit);
+    // A tenth of a second on an idle machine.
+    assert!(waited < Duration::from_secs(2), "{waited:?}");
     assert!(check(&problem, &solution.z, &solution.y).is_strict());
-    assert!(solution.lower_bound > 0.0);
+}
+
+#[test]
+fn uneven_maps_with_spanner_arcs_are_solved() {
+    let spanner = Map { sixteen: true, targets: 8, ..Map::square(14, 2.0) };
+    for map in [
+        spanner.clone(),
+        Map { holes: true, ..spanner.clone() },
+        Map { holes: true, doubled: 9, jitter: 0.9, ..spanner.clone() },
+        Map { holes: true, doubled: 5, epsilon: 4.0, ..spanner },
+    ] {
+        let problem = map.problem();
+        let exact = dense_optimum(&problem);
+        let bound = large::lower_bound(&problem).unwrap();
+        assert!(bound.value <= exact.objective, "{map:?}");
+        let solution = solve_checked(&problem, 2e-3);
+        assert!(solution.lower_bound <= exact.objective, "{map:?}");
+        assert!(solution.objective >= exact.lower_bound, "{map:?}");
+        assert!(solution.gap <= 2e-3, "{map:?}: gap {}", solution.gap);
+    }
 }
 
 #[test]

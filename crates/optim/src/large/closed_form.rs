@@ -8,7 +8,7 @@
 use super::columns::Columns;
 use super::graph::ArcGraph;
 use super::krylov::bicgstab;
-use super::view::View;
+use super::view::{Stopped, View};
 
 /// Rounds of shortening arcs before the closed form is given up.
 const SHORTENING_ROUNDS: usize = 6;
@@ -25,16 +25,17 @@ pub(crate) struct ClosedForm {
 }
 
 /// The dual of the closed form on the shortest-path rays that `columns` starts with.
-pub(crate) fn dual(columns: &Columns) -> Vec<f64> {
+pub(crate) fn dual(view: &View<'_>, columns: &Columns) -> Result<Vec<f64>, Stopped> {
     let c_bar = columns.ray_costs();
     let mut mu = vec![0.0; c_bar.len()];
-    bicgstab(|v| columns.transposed_product(v), &c_bar, &mut mu, RESIDUAL, ITERATIONS);
-    mu
+    let apply = |v: &[f64]| view.proceed().map(|()| columns.transposed_product(v));
+    bicgstab(apply, &c_bar, &mut mu, RESIDUAL, ITERATIONS)?;
+    Ok(mu)
 }
 
 /// Weights for the current rays with row sums of at least 1, and 1 wherever possible.
-pub(crate) fn weights(columns: &Columns) -> Vec<f64> {
-    complementarity(columns, vec![1.0; columns.windows.columns()])
+pub(crate) fn weights(view: &View<'_>, columns: &Columns) -> Result<Vec<f64>, Stopped> {
+    complementarity(view, columns, vec![1.0; columns.windows.columns()])
 }
 
 /// The primal closed form with all arcs scaled by `1 - shrink`; `None` if shortening arcs does not
@@ -44,21 +45,21 @@ pub(crate) fn primal(
     columns: &Columns,
     radius: f64,
     shrink: f64,
-) -> Option<ClosedForm> {
-    let mut x = weights(columns);
+) -> Result<Option<ClosedForm>, Stopped> {
+    let mut x = weights(view, columns)?;
     let mut sums = columns.transposed_product(&x);
     let mut graph = view.graph.map_lengths(|_, _, l| l * (1.0 - shrink));
     for _ in 0..SHORTENING_ROUNDS {
         let log_sum: Vec<f64> = sums.iter().map(|s| s.max(f64::MIN_POSITIVE).ln()).collect();
         let Some(shortened) = shorten(&view.graph, &graph, &log_sum, 0.5 * shrink) else {
-            return Some(ClosedForm { graph, x });
+            return Ok(Some(ClosedForm { graph, x }));
         };
         graph = shortened;
-        let windows = Columns::rays_only(&graph, radius);
-        x = complementarity(&windows, x);
+        let windows = Columns::rays_only(view, &graph, radius)?;
+        x = complementarity(view, &windows, x)?;
         sums = windows.transposed_product(&x);
     }
-    None
+    Ok(None)
 }
 
 /// `current` with the arcs shortened across which `|log_sum_i - log_sum_j|` takes more than is
@@ -85,7 +86,11 @@ pub(crate) fn shorten(
 /// `E x >= 1, x >= 0`, with equality where `x > 0`, by an active set from a warm start.
 ///
 /// E is symmetric (distances are), so its transposed product serves as its product.
-fn complementarity(columns: &Columns, mut x: Vec<f64>) -> Vec<f64> {
+fn complementarity(
+    view: &View<'_>,
+    columns: &Columns,
+    mut x: Vec<f64>,
+) -> Result<Vec<f64>, Stopped> {
     let n = x.len();
     let mut active: Vec<bool> = x.iter().map(|&x| x > 0.0).collect();
     for _ in 0..ACTIVE_SET_ROUNDS {
@@ -100,11 +105,12 @@ fn complementarity(columns: &Columns, mut x: Vec<f64>) -> Vec<f64> {
         mask(&mut ones);
         mask(&mut x);
         let apply = |v: &[f64]| {
+            view.proceed()?;
             let mut y = columns.transposed_product(v);
             mask(&mut y);
-            y
+            Ok(y)
         };
-        bicgstab(apply, &ones, &mut x, RESIDUAL, ITERATIONS);
+        bicgstab(apply, &ones, &mut x, RESIDUAL, ITERATIONS)?;
         let sums = columns.transposed_product(&x);
         let mut changed = false;
         for i in 0..n {
@@ -121,5 +127,5 @@ fn complementarity(columns: &Columns, mut x: Vec<f64>) -> Vec<f64> {
     for x in &mut x {
         *x = x.max(0.0);
     }
-    x
+    Ok(x)
 }

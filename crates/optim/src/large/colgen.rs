@@ -9,10 +9,10 @@ use super::columns::Columns;
 use super::dual;
 use super::master::Master;
 use super::rays::Rays;
-use super::view::View;
+use super::view::{Stopped, View};
 
 /// Complementarity aimed at by each step, relative to the present one.
-const CENTRING: f64 = 0.3;
+const CENTRING: f64 = 0.2;
 /// The first barrier, as a part of the gap per column.
 const FIRST_BARRIER: f64 = 0.3;
 
@@ -35,7 +35,7 @@ pub(crate) struct ColumnGeneration {
 /// What an iteration promises; nothing of it is proven yet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Estimate {
-    /// Cost of the master's weights, row sums not yet exact.
+    /// What the master's weights will cost once their row sums are exact.
     pub(crate) cost: f64,
     /// The bound that the repaired duals should prove.
     pub(crate) bound: f64,
@@ -50,7 +50,12 @@ impl Estimate {
 impl ColumnGeneration {
     /// Starts from the closed form: weights `x` of the shortest-path rays, which `columns` holds,
     /// and the duals of a proven bound.
-    pub(crate) fn new(view: &View<'_>, mut columns: Columns, x: &[f64], mu: &[f64]) -> Self {
+    pub(crate) fn new(
+        view: &View<'_>,
+        mut columns: Columns,
+        x: &[f64],
+        mu: &[f64],
+    ) -> Result<Self, Stopped> {
         let cost: f64 = columns.ray_costs().iter().zip(x).map(|(c, x)| c * x).sum();
         let gap = (cost - mu.iter().sum::<f64>()).max(1e-4 * cost);
         let barrier = gap / view.rows() as f64;
@@ -60,17 +65,17 @@ impl ColumnGeneration {
             master.add_feasible_columns(&columns);
         }
         // The rays that bind at mu have a reduced cost near zero, not below it.
-        let reduced = columns.price(view, mu, dual::PRECISION);
+        let reduced = columns.price(view, mu, dual::PRECISION)?;
         let binding: Vec<f64> = reduced.iter().map(|r| r - 0.1 * barrier).collect();
         master.add_rays(&columns, &binding, 0.0);
         let centre_bound = mu.iter().sum();
-        Self { columns, master, centre: mu.to_vec(), centre_bound, reach: 1.0 }
+        Ok(Self { columns, master, centre: mu.to_vec(), centre_bound, reach: 1.0 })
     }
 
     /// One iteration.
-    pub(crate) fn iterate(&mut self, view: &View<'_>) -> Estimate {
+    pub(crate) fn iterate(&mut self, view: &View<'_>) -> Result<Estimate, Stopped> {
         let Self { columns, master, centre, centre_bound, reach } = self;
-        master.step(columns, CENTRING);
+        master.step(view, columns, CENTRING)?;
         // The central path lies below the optimum by the sum of all complementarities: no centre is
         // rejected for that.
         let path = 2.0 * master.barrier() * master.rays.len() as f64;
@@ -78,7 +83,7 @@ impl ColumnGeneration {
         let (reduced, bound) = loop {
             let between = |(c, m): (&f64, &f64)| c + *reach * (m - c);
             let trial: Vec<f64> = centre.iter().zip(&master.mu).map(between).collect();
-            let reduced = columns.price(view, &trial, dual::PRECISION);
+            let reduced = columns.price(view, &trial, dual::PRECISION)?;
             let lowered = dual::cover(columns, &reduced);
             let bound = trial.iter().sum::<f64>() - lowered.iter().sum::<f64>();
             if bound >= acceptable || *reach < LEAST_REACH {
@@ -92,20 +97,20 @@ impl ColumnGeneration {
         master.recentre(columns, centre.clone());
         master.add_rays(columns, &reduced, 1e-3 * master.barrier());
         master.drop_rays();
-        Estimate { cost: master.rays.cost(), bound }
+        Ok(Estimate { cost: master.settled_cost(columns), bound })
     }
 
     /// The bound that the present centre proves after another repair.
-    pub(crate) fn prove(&mut self, view: &View<'_>) -> (Vec<f64>, dual::Proof) {
+    pub(crate) fn prove(&mut self, view: &View<'_>) -> Result<(Vec<f64>, dual::Proof), Stopped> {
         let mut mu = self.master.mu.clone();
-        dual::repair(view, &mut self.columns, &mut mu);
-        let proof = dual::prove(view, &self.columns, &mu);
-        (mu, proof)
+        dual::repair(view, &mut self.columns, &mut mu)?;
+        let proof = dual::prove(view, &self.columns, &mu)?;
+        Ok((mu, proof))
     }
 
     /// The master's weights with exact row sums, for arcs shortened by `shrink`.
-    pub(crate) fn matrix(&self, shrink: f64) -> Rays {
-        self.master.projected(&self.columns, 1.0 - shrink, 0.1 * shrink)
+    pub(crate) fn matrix(&self, view: &View<'_>, shrink: f64) -> Result<Rays, Stopped> {
+        self.master.projected(view, &self.columns, 1.0 - shrink, 0.1 * shrink)
     }
 
     /// Rows and values of column k of such a matrix.

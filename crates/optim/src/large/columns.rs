@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::graph::ArcGraph;
 use super::pricing::{Link, Pricer};
-use super::view::View;
+use super::view::{Stopped, View};
 use super::window::Windows;
 
 /// Pivots allowed per row of a window before a stalled column is left as it is.
@@ -23,13 +23,16 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// Shortest-path trees and their rays `exp(-eps D)` on windows of the given log-radius.
-    pub(crate) fn new(view: &View<'_>, radius: &[f64]) -> Self {
-        let windows = Windows::grow(&view.graph, radius);
+    pub(crate) fn new(view: &View<'_>, radius: &[f64]) -> Result<Self, Stopped> {
+        let windows = Windows::grow(view, &view.graph, radius)?;
         let mut cost = vec![0.0; windows.entries()];
-        split_by_window(&windows, &mut cost)
-            .par_iter_mut()
-            .enumerate()
-            .for_each(|(k, cost)| view.gather_costs(k, windows.of(k).rows, cost));
+        split_by_window(&windows, &mut cost).par_iter_mut().enumerate().try_for_each(
+            |(k, cost)| {
+                view.proceed()?;
+                view.gather_costs(k, windows.of(k).rows, cost);
+                Ok(())
+            },
+        )?;
         let mut tree = Vec::with_capacity(windows.entries());
         let mut ray = Vec::with_capacity(windows.entries());
         for k in 0..windows.columns() {
@@ -37,17 +40,21 @@ impl Columns {
             tree.extend(window.parent.iter().map(|&p| Link::floor(p)));
             ray.extend(window.distance.iter().map(|d| (-d).exp() as f32));
         }
-        Self { windows, cost, tree, ray }
+        Ok(Self { windows, cost, tree, ray })
     }
 
     /// The rays `exp(-length)` of another set of arcs, without costs or trees.
-    pub(crate) fn rays_only(graph: &ArcGraph, radius: f64) -> Self {
-        let windows = Windows::grow(graph, &vec![radius; graph.rows()]);
+    pub(crate) fn rays_only(
+        view: &View<'_>,
+        graph: &ArcGraph,
+        radius: f64,
+    ) -> Result<Self, Stopped> {
+        let windows = Windows::grow(view, graph, &vec![radius; graph.rows()])?;
         let ray = (0..windows.columns())
             .flat_map(|k| windows.of(k).distance)
             .map(|d| (-d).exp() as f32)
             .collect();
-        Self { windows, cost: Vec::new(), tree: Vec::new(), ray }
+        Ok(Self { windows, cost: Vec::new(), tree: Vec::new(), ray })
     }
 
     /// The same columns with every ray back at `exp(-scale * eps D)`.
@@ -74,7 +81,12 @@ impl Columns {
     }
 
     /// Prices every column at `mu` from its last tree; returns the reduced costs.
-    pub(crate) fn price(&mut self, view: &View<'_>, mu: &[f64], precision: f64) -> Vec<f64> {
+    pub(crate) fn price(
+        &mut self,
+        view: &View<'_>,
+        mu: &[f64],
+        precision: f64,
+    ) -> Result<Vec<f64>, Stopped> {
         let (windows, cost) = (&self.windows, &self.cost);
         let mut trees = split_by_window(windows, &mut self.tree);
         let mut rays = split_by_window(windows, &mut self.ray);
@@ -85,6 +97,7 @@ impl Columns {
             .map_init(
                 || Pricer::new(view.rows()),
                 |pricer, (k, (tree, ray))| {
+                    view.proceed()?;
                     let window = windows.of(k);
                     let cost = &cost[windows.range(k)];
                     let weight = |(&i, c): (&u32, &f64)| c - mu[i as usize];
@@ -102,7 +115,7 @@ impl Columns {
                     for (r, u) in ray.iter_mut().zip(pricer.log_ray()) {
                         *r = u.exp() as f32;
                     }
-                    pricer.value()
+                    Ok(pricer.value())
                 },
             )
             .collect()

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::columns::Columns;
 use super::pricing::{Pricer, round_down};
-use super::view::View;
+use super::view::{Stopped, View};
 
 /// Sweeps of the multiplicative repair.
 const SWEEPS: usize = 10;
@@ -14,17 +14,20 @@ const ROUNDS: usize = 4;
 /// Pricing precision relative to a column's weight.
 pub(crate) const PRECISION: f64 = 1e-9;
 
-/// Lowers `mu` until (nearly) no column has a negative reduced cost; returns what is still missing.
+/// Lowers `mu` until (nearly) no column has a negative reduced cost.
 ///
 /// The simple repair `mu_anchor += rc_k` wastes much, because one row serves many columns. A small
 /// `p >= 0` with `R' p >= -rc`, R the current rays, is found by multiplicative sweeps, topped up
 /// at the anchors, and the columns are priced again.
-pub(crate) fn repair(view: &View<'_>, columns: &mut Columns, mu: &mut [f64]) -> f64 {
+pub(crate) fn repair(
+    view: &View<'_>,
+    columns: &mut Columns,
+    mu: &mut [f64],
+) -> Result<(), Stopped> {
     let total: f64 = mu.iter().map(|m| m.abs()).sum();
-    let mut missing = f64::INFINITY;
     for round in 0..ROUNDS {
-        let reduced = columns.price(view, mu, PRECISION);
-        missing = reduced.iter().map(|r| (-r).max(0.0)).sum();
+        let reduced = columns.price(view, mu, PRECISION)?;
+        let missing: f64 = reduced.iter().map(|r| (-r).max(0.0)).sum();
         if missing <= 1e-9 * total || round + 1 == ROUNDS {
             break;
         }
@@ -32,7 +35,7 @@ pub(crate) fn repair(view: &View<'_>, columns: &mut Columns, mu: &mut [f64]) -> 
             *m -= p;
         }
     }
-    missing
+    Ok(())
 }
 
 /// A small `p >= 0` with `R' p >= max(0, -reduced)`.
@@ -74,7 +77,7 @@ pub(crate) struct Proof {
 /// anchor, because the anchor's entry lies in [0, 1]; every row outside gives at least
 /// `min(0, c_ik - mu_i)` because its entry does. The latter is the validity check of truncated
 /// pricing: pairs with `c_ik < mu_i` outside a window cost bound, and name the windows to grow.
-pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Proof {
+pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Result<Proof, Stopped> {
     let n = view.rows();
     let windows = &columns.windows;
     let inside: Vec<f64> = (0..n)
@@ -82,16 +85,17 @@ pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Proof {
         .map_init(
             || Pricer::new(n),
             |pricer, k| {
+                view.proceed()?;
                 let range = windows.range(k);
                 let window = windows.of(k);
                 let weight = |(&i, c): (&u32, &f64)| round_down(c - mu[i as usize]);
                 let weights = window.rows.iter().zip(&columns.cost[range.clone()]).map(weight);
                 pricer.load(&view.graph, window, weights, &columns.tree[range]);
                 // eps * d was rounded to nearest; arcs this much longer cover the true ones.
-                pricer.proven_value(1.0 + 4.0 * f64::EPSILON).min(0.0)
+                Ok(pricer.proven_value(1.0 + 4.0 * f64::EPSILON).min(0.0))
             },
         )
-        .collect();
+        .collect::<Result<_, Stopped>>()?;
 
     // By symmetry of the distances the columns whose window holds row i are nearly the window of
     // row i itself, but windows may differ in radius: membership is tabulated by row.
@@ -123,6 +127,7 @@ pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Proof {
         .map_init(
             || vec![0.0; n],
             |costs, i| {
+                view.proceed()?;
                 view.cost_row(i, costs);
                 let cost_sum = costs.iter().sum();
                 for &k in &member[member_start[i]..member_start[i + 1]] {
@@ -138,10 +143,10 @@ pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Proof {
                         }
                     }
                 }
-                row
+                Ok(row)
             },
         )
-        .collect();
+        .collect::<Result<_, Stopped>>()?;
 
     let sum = sum_down(mu.iter().copied());
     let within = sum_down(inside.iter().copied());
@@ -149,12 +154,12 @@ pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Proof {
     let mut leaking: Vec<u32> = outside.iter().flat_map(|r| r.leaking.iter().copied()).collect();
     leaking.sort_unstable();
     leaking.dedup();
-    Proof {
+    Ok(Proof {
         bound: round_down(round_down(sum + within) + beyond),
         outside: beyond,
         leaking,
         mean_cost: outside.iter().map(|row| row.cost_sum).sum::<f64>() / n as f64,
-    }
+    })
 }
 
 /// A sum that is at most the exact one.

@@ -7,7 +7,7 @@ use super::columns::Columns;
 use super::normal::Normal;
 use super::partition::{Part, partition};
 use super::rays::Rays;
-use super::view::View;
+use super::view::{Stopped, View};
 
 /// Rows owned by one part of the preconditioner, and the log-distance of its margin.
 const PART_ROWS: usize = 400;
@@ -16,10 +16,11 @@ const PART_MARGIN: f64 = 4.5;
 const RESIDUAL: f64 = 1e-2;
 const ITERATIONS: usize = 60;
 /// Rounds of projection to exact row sums.
-const PROJECTIONS: usize = 6;
+const PROJECTIONS: usize = 12;
 const PROJECTION_RESIDUAL: f64 = 3e-3;
-/// Part of the way to the boundary that a step may go.
-const TO_BOUNDARY: f64 = 0.9;
+const PROJECTION_ITERATIONS: usize = 200;
+/// Part of a weight or reduced cost that a step leaves at least.
+const LEAST_LEFT: f64 = 0.1;
 
 /// Part of a column's mass that a new ray takes over from the others.
 const SHARE: f64 = 0.1;
@@ -115,8 +116,16 @@ impl Master {
         });
     }
 
-    /// One Newton step towards complementarity `sigma` times the present one.
-    pub(crate) fn step(&mut self, columns: &Columns, sigma: f64) {
+    /// One Newton step towards complementarity `sigma` times the present one, whole but for what
+    /// would leave the positive numbers: that is clipped entry by entry. One common step length for
+    /// all of the map would be that of its worst corner; the row sums and reduced costs that clipping
+    /// leaves off are the next step's business, and the duals are repaired by pricing anyway.
+    pub(crate) fn step(
+        &mut self,
+        view: &View<'_>,
+        columns: &Columns,
+        sigma: f64,
+    ) -> Result<(), Stopped> {
         let windows = &columns.windows;
         let target = sigma * self.barrier();
         let n = self.mu.len();
@@ -138,8 +147,8 @@ impl Master {
                 .collect()
         });
         let rhs: Vec<f64> = rest.iter().map(|rest| 1.0 + rest).collect();
-        let normal = Normal::new(&self.rays, windows, &self.parts, weights);
-        let d_mu = normal.solve(&rhs, RESIDUAL, ITERATIONS);
+        let normal = Normal::new(view, &self.rays, windows, &self.parts, weights)?;
+        let d_mu = normal.solve(&rhs, RESIDUAL, ITERATIONS)?;
         drop(normal);
 
         let moves: Vec<(Vec<f64>, Vec<f64>)> = (0..n)
@@ -154,18 +163,14 @@ impl Master {
                 (dx, ds)
             })
             .collect();
-        let (mut primal, mut dual) = (1.0_f64, 1.0_f64);
-        for (c, (dx, ds)) in lists.iter().zip(&moves) {
-            primal = primal.min(TO_BOUNDARY * reach(&c.x, dx));
-            dual = dual.min(TO_BOUNDARY * reach(&c.s, ds));
-        }
         for (c, (dx, ds)) in self.rays.columns.iter_mut().zip(&moves) {
-            c.x.iter_mut().zip(dx).for_each(|(x, d)| *x += primal * d);
-            c.s.iter_mut().zip(ds).for_each(|(s, d)| *s += dual * d);
+            c.x.iter_mut().zip(dx).for_each(|(x, d)| *x = (*x + d).max(LEAST_LEFT * *x));
+            c.s.iter_mut().zip(ds).for_each(|(s, d)| *s = (*s + d).max(LEAST_LEFT * *s));
         }
         for (m, d) in self.mu.iter_mut().zip(&d_mu) {
-            *m += dual * d;
+            *m += d;
         }
+        Ok(())
     }
 
     /// Moves the duals to `mu` and the reduced costs with them, kept away from zero.
@@ -183,12 +188,25 @@ impl Master {
         self.mu = mu;
     }
 
+    /// The cost of the weights plus what their row sums lack, at the price of the duals.
+    pub(crate) fn settled_cost(&self, columns: &Columns) -> f64 {
+        let sums = self.rays.product(&columns.windows, |k| self.rays.columns[k].x.clone());
+        let lacking = sums.iter().zip(&self.mu).map(|(sum, mu)| (1.0 - sum) * mu);
+        self.rays.cost() + lacking.sum::<f64>()
+    }
+
     /// The weighted rays as columns of a matrix with exact row sums, for lengths scaled by `power`.
     ///
     /// A ray to the power p lies in the cone of the scaled lengths. The weights are then moved to
     /// row sums of 1 in the metric `A X A'`, which moves large weights more and is better conditioned
     /// than `A X^2 A'`; each keeps at least a tenth of itself (one common step length would stall).
-    pub(crate) fn projected(&self, columns: &Columns, power: f64, tolerance: f64) -> Rays {
+    pub(crate) fn projected(
+        &self,
+        view: &View<'_>,
+        columns: &Columns,
+        power: f64,
+        tolerance: f64,
+    ) -> Result<Rays, Stopped> {
         let windows = &columns.windows;
         let mut rays = self.rays.clone();
         rays.columns
@@ -198,13 +216,12 @@ impl Master {
         for _ in 0..PROJECTIONS {
             let sums = rays.product(windows, |k| rays.columns[k].x.clone());
             let missing: Vec<f64> = sums.iter().map(|s| 1.0 - s).collect();
-
             if missing.iter().all(|m| m.abs() < tolerance) {
                 break;
             }
             let weights = rays.columns.iter().map(|c| c.x.clone()).collect();
-            let normal = Normal::new(&rays, windows, &self.parts, weights);
-            let y = normal.solve(&missing, PROJECTION_RESIDUAL, ITERATIONS);
+            let normal = Normal::new(view, &rays, windows, &self.parts, weights)?;
+            let y = normal.solve(&missing, PROJECTION_RESIDUAL, PROJECTION_ITERATIONS)?;
             drop(normal);
             let moves: Vec<Vec<f64>> = (0..self.mu.len())
                 .into_par_iter()
@@ -212,16 +229,10 @@ impl Master {
                 .collect();
             for (c, moves) in rays.columns.iter_mut().zip(moves) {
                 for (x, d) in c.x.iter_mut().zip(moves) {
-                    *x = (*x + *x * d).max(0.1 * *x);
+                    *x = (*x + *x * d).max(LEAST_LEFT * *x);
                 }
             }
         }
-        rays
+        Ok(rays)
     }
-}
-
-/// How far `values` can go along `changes` before one of them is zero.
-fn reach(values: &[f64], changes: &[f64]) -> f64 {
-    let steps = values.iter().zip(changes).map(|(v, d)| if *d < 0.0 { -v / d } else { f64::MAX });
-    steps.fold(f64::MAX, f64::min)
 }

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use super::krylov::dot;
 use super::partition::Part;
 use super::rays::Rays;
+use super::view::{Stopped, View};
 use super::window::Windows;
 
 /// Log-radius to which rays enter the preconditioner.
@@ -28,6 +29,7 @@ struct Block {
 
 /// `A W A'` with its preconditioner.
 pub(crate) struct Normal<'a> {
+    view: &'a View<'a>,
     rays: &'a Rays,
     windows: &'a Windows,
     weights: Vec<Vec<f64>>,
@@ -38,11 +40,12 @@ pub(crate) struct Normal<'a> {
 impl<'a> Normal<'a> {
     /// Assembles and factors; `weights[k]` are the weights of column k's rays.
     pub(crate) fn new(
+        view: &'a View<'a>,
         rays: &'a Rays,
         windows: &'a Windows,
         parts: &'a [Part],
         weights: Vec<Vec<f64>>,
-    ) -> Self {
+    ) -> Result<Self, Stopped> {
         let n = rays.columns.len();
         let mut cover = vec![0u32; n];
         for &i in parts.iter().flat_map(|p| &p.rows) {
@@ -53,14 +56,15 @@ impl<'a> Normal<'a> {
             .map_init(
                 || vec![u32::MAX; n],
                 |local, part| {
+                    view.proceed()?;
                     let factor = factor(assemble(rays, windows, part, &weights, local));
                     let weight =
                         part.rows.iter().map(|&i| (1.0 / f64::from(cover[i as usize])).sqrt());
-                    Block { factor, weight: weight.collect() }
+                    Ok(Block { factor, weight: weight.collect() })
                 },
             )
-            .collect();
-        Self { rays, windows, weights, parts, blocks }
+            .collect::<Result<_, Stopped>>()?;
+        Ok(Self { view, rays, windows, weights, parts, blocks })
     }
 
     fn apply(&self, v: &[f64]) -> Vec<f64> {
@@ -104,7 +108,12 @@ impl<'a> Normal<'a> {
     }
 
     /// Solves to a relative residual, or as far as `limit` iterations get.
-    pub(crate) fn solve(&self, b: &[f64], tolerance: f64, limit: usize) -> Vec<f64> {
+    pub(crate) fn solve(
+        &self,
+        b: &[f64],
+        tolerance: f64,
+        limit: usize,
+    ) -> Result<Vec<f64>, Stopped> {
         let mut x = vec![0.0; b.len()];
         let mut r = b.to_vec();
         let target = tolerance * tolerance * dot(b, b);
@@ -115,6 +124,7 @@ impl<'a> Normal<'a> {
             if dot(&r, &r) <= target || rz <= 0.0 {
                 break;
             }
+            self.view.proceed()?;
             let q = self.apply(&p);
             let alpha = rz / dot(&p, &q);
             for i in 0..x.len() {
@@ -129,7 +139,7 @@ impl<'a> Normal<'a> {
                 *p = z + beta * *p;
             }
         }
-        x
+        Ok(x)
     }
 }
 

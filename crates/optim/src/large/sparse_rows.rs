@@ -30,6 +30,17 @@ impl SparseRows {
         Self { start, column, value, tail, present }
     }
 
+    /// The matrix that reports one column, whatever the row.
+    pub(crate) fn constant(rows: usize, column: usize) -> Self {
+        Self {
+            start: (0..=rows).collect(),
+            column: vec![column as u32; rows],
+            value: vec![1.0; rows],
+            tail: vec![0.0; rows],
+            present: (0..rows).map(|k| k == column).collect(),
+        }
+    }
+
     /// The explicit entries of a row: columns, ascending, and values.
     pub fn explicit(&self, row: usize) -> (&[u32], &[f64]) {
         let range = self.start[row]..self.start[row + 1];

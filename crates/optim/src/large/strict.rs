@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::closed_form::shorten;
 use super::graph::ArcGraph;
 use super::sparse_rows::SparseRows;
+use super::view::{Stopped, View};
 use super::window::Dijkstra;
 
 /// Rounds of closing and shortening.
@@ -24,39 +25,41 @@ struct Closed {
 }
 
 /// Closes the columns given by `seeds(k, out)` (rows and values of column k) and normalises the
-/// rows; `None` if the lengths do not settle. `full` are the lengths `eps d`, `lengths` those the
-/// columns were made with; entries below `threshold` become tail.
+/// rows; `None` if the lengths do not settle. `lengths` are those the columns were made with, somewhat
+/// below `eps d`; entries below `threshold` become tail.
 pub(crate) fn strict_matrix(
-    full: &ArcGraph,
+    view: &View<'_>,
     lengths: &ArcGraph,
     seeds: impl Fn(usize, &mut Vec<(u32, f64)>) + Sync,
     threshold: f64,
-) -> Option<SparseRows> {
+) -> Result<Option<SparseRows>, Stopped> {
     let mut lengths = lengths.clone();
     for _ in 0..ROUNDS {
-        let closed = close(&lengths, &seeds, threshold);
-        let sums = row_sums(full.rows(), &closed, threshold);
+        let closed = close(view, &lengths, &seeds, threshold)?;
+        let sums = row_sums(view.rows(), &closed, threshold);
         let log_sum: Vec<f64> = sums.iter().map(|s| s.ln()).collect();
-        match shorten(full, &lengths, &log_sum, ROUNDING) {
-            None => return Some(assemble(closed, &sums, threshold)),
+        match shorten(&view.graph, &lengths, &log_sum, ROUNDING) {
+            None => return Ok(Some(assemble(closed, &sums, threshold))),
             Some(shortened) => lengths = shortened,
         }
     }
-    None
+    Ok(None)
 }
 
 /// The closure of every column down to the threshold.
 fn close(
+    view: &View<'_>,
     lengths: &ArcGraph,
     seeds: &(impl Fn(usize, &mut Vec<(u32, f64)>) + Sync),
     threshold: f64,
-) -> Vec<Closed> {
+) -> Result<Vec<Closed>, Stopped> {
     let limit = -threshold.ln();
     (0..lengths.rows())
         .into_par_iter()
         .map_init(
             || (Dijkstra::new(lengths.rows()), Vec::new()),
             |(dijkstra, start), k| {
+                view.proceed()?;
                 start.clear();
                 seeds(k, start);
                 let mut closed = Closed { rows: Vec::new(), values: Vec::new() };
@@ -65,7 +68,7 @@ fn close(
                     closed.rows.push(i);
                     closed.values.push((-key).exp());
                 });
-                closed
+                Ok(closed)
             },
         )
         .collect()

@@ -6,6 +6,8 @@
 //! comparison for all of them. All comparisons are rounded against ourselves, and there is no
 //! tolerance. Nothing here is shared with the solver.
 
+use std::convert::Infallible;
+
 use rayon::prelude::*;
 
 use super::sparse_rows::SparseRows;
@@ -15,32 +17,28 @@ use crate::problem::Problem;
 
 /// Checks a sparse matrix against an untied problem; the same report as [`crate::check::check`].
 pub fn check_sparse(problem: &Problem, z: &SparseRows) -> Report {
-    let mut report = Report {
-        worst_log_excess: f64::NEG_INFINITY,
-        worst_entry: None,
-        worst_row_sum_error: 0.0,
-        worst_row: 0,
-        not_a_probability: None,
-        broken_tie: None,
-        broken_bound: None,
-        broken_y: None,
-        cost: 0.0,
-    };
-    if z.rows() != problem.rows() || z.columns() != problem.columns() {
-        let missing = (z.rows().min(problem.rows()), z.columns().min(problem.columns()));
-        report.not_a_probability = Some(missing);
-        report.worst_log_excess = f64::INFINITY;
-        report.worst_row_sum_error = f64::INFINITY;
-        return report;
+    let Ok(report) = check_while(problem, z, || Ok::<(), Infallible>(()));
+    report
+}
+
+/// As [`check_sparse`], given up as soon as `proceed` fails.
+pub(crate) fn check_while<E: Send>(
+    problem: &Problem,
+    z: &SparseRows,
+    proceed: impl Fn() -> Result<(), E> + Sync,
+) -> Result<Report, E> {
+    let mut report = Report::begin(problem, z.rows(), z.columns());
+    if report.not_a_probability.is_some() {
+        return Ok(report);
     }
     let present = z.present().iter().filter(|&&p| p).count();
     let rows: Vec<RowCheck> = (0..z.rows())
         .into_par_iter()
         .map_init(
             || vec![0.0; z.columns()],
-            |costs, i| RowCheck::new(problem, z, i, present, costs),
+            |costs, i| proceed().map(|()| RowCheck::new(problem, z, i, present, costs)),
         )
-        .collect();
+        .collect::<Result<_, E>>()?;
     for (i, row) in rows.iter().enumerate() {
         report.cost += row.cost;
         if row.sum_error > report.worst_row_sum_error {
@@ -54,16 +52,17 @@ pub fn check_sparse(problem: &Problem, z: &SparseRows) -> Report {
         .arcs()
         .par_iter()
         .map(|arc| {
+            proceed()?;
             let (ratio, entry) = worst_ratio(z, arc.i, arc.j);
-            (log_excess(ratio, problem.epsilon(), arc.d), entry)
+            Ok((log_excess(ratio, problem.epsilon(), arc.d), entry))
         })
-        .collect();
+        .collect::<Result<_, E>>()?;
     for (excess, entry) in arcs {
         if excess > report.worst_log_excess {
             (report.worst_log_excess, report.worst_entry) = (excess, Some(entry));
         }
     }
-    report
+    Ok(report)
 }
 
 struct RowCheck {
@@ -77,7 +76,13 @@ impl RowCheck {
     fn new(problem: &Problem, z: &SparseRows, i: usize, present: usize, costs: &mut [f64]) -> Self {
         let (columns, values) = z.explicit(i);
         let tail = z.tail(i);
-        problem.cost().fill_row(i, costs);
+        // Without a tail only the explicit entries cost anything.
+        if tail == 0.0 {
+            costs.fill(0.0);
+            columns.iter().for_each(|&k| costs[k as usize] = problem.cost().at(i, k as usize));
+        } else {
+            problem.cost().fill_row(i, costs);
+        }
         let valid = |value: f64| (0.0..=1.0).contains(&value);
         let mut not_a_probability = (!valid(tail)).then_some(0);
         let mut sum = TwoSum::default();

@@ -9,6 +9,7 @@ use std::collections::BinaryHeap;
 use rayon::prelude::*;
 
 use super::graph::ArcGraph;
+use super::view::{Stopped, View};
 
 /// A heap entry ordered by smallest key first.
 #[derive(Clone, Copy, PartialEq)]
@@ -121,14 +122,16 @@ pub(crate) struct Window<'a> {
 }
 
 impl Windows {
-    /// Grows the ball of log-radius `radius[k]` around every anchor row `k`.
-    pub(crate) fn grow(graph: &ArcGraph, radius: &[f64]) -> Self {
+    /// Grows the ball of log-radius `radius[k]` around every anchor row `k` of `graph`, the view's own
+    /// or one with other lengths.
+    pub(crate) fn grow(view: &View<'_>, graph: &ArcGraph, radius: &[f64]) -> Result<Self, Stopped> {
         type Ball = (Vec<u32>, Vec<f64>, Vec<u32>);
         let balls: Vec<Ball> = (0..graph.rows())
             .into_par_iter()
             .map_init(
                 || Dijkstra::new(graph.rows()),
                 |dijkstra, k| {
+                    view.proceed()?;
                     let (mut rows, mut distance, mut parent) = Ball::default();
                     let seed = std::iter::once((k as u32, 0.0));
                     dijkstra.run(graph, seed, radius[k], |i, d, p| {
@@ -136,10 +139,10 @@ impl Windows {
                         distance.push(d);
                         parent.push(p);
                     });
-                    (rows, distance, parent)
+                    Ok((rows, distance, parent))
                 },
             )
-            .collect();
+            .collect::<Result<_, Stopped>>()?;
         let total = balls.iter().map(|b| b.0.len()).sum();
         let mut windows = Self {
             start: Vec::with_capacity(balls.len() + 1),
@@ -154,7 +157,7 @@ impl Windows {
             windows.parent.extend(parent);
             windows.start.push(windows.row.len());
         }
-        windows
+        Ok(windows)
     }
 
     /// Number of columns.

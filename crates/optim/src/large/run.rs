@@ -1,0 +1,223 @@
+//! One solve: from the first matrix to the last, and what to do next.
+
+use std::sync::Arc;
+
+use super::colgen::ColumnGeneration;
+use super::columns::Columns;
+use super::sparse_rows::SparseRows;
+use super::verify::{check_sparse, check_while};
+use super::view::{Stopped, View};
+use super::{Bound, WINDOW_RADIUS, closed_form, ensure_local, first_bound, strict};
+use crate::check::Report;
+use crate::error::Error;
+use crate::matrix::Matrix;
+use crate::problem::Problem;
+use crate::settings::{Progress, Settings, Stop};
+use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
+
+/// Bound and matrix are made when the gap promises to be this part of the last one.
+const MILESTONE: f64 = 0.12;
+/// Iterations of column generation before it is given up.
+const ITERATIONS: usize = 100;
+
+/// Columns looked at for the one that everyone can report until there is something better.
+const SAMPLED_COLUMNS: usize = 32;
+
+/// One solve: the best matrix and bound so far.
+pub(super) struct Run<'a> {
+    problem: &'a Problem,
+    settings: &'a Settings,
+    stop: Stop<'a>,
+    view: View<'a>,
+    bound: Bound,
+    best: Option<(SparseRows, Report)>,
+    rays: usize,
+    trace: Vec<TracePoint>,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(
+        problem: &'a Problem,
+        settings: &'a Settings,
+        stop: Stop<'a>,
+    ) -> Result<Self, Error> {
+        let view = View::new(problem, Some(stop))?;
+        ensure_local(&view)?;
+        let bound = Bound::trivial(view.rows());
+        Ok(Self { problem, settings, stop, view, bound, best: None, rays: 0, trace: Vec::new() })
+    }
+
+    pub(super) fn solve(mut self) -> Result<(Solution, Arc<SparseRows>), Error> {
+        let everyone_reports = self.cheapest_column();
+        let constant = SparseRows::constant(self.view.rows(), everyone_reports);
+        let report = check_sparse(self.problem, &constant);
+        self.best = Some((constant, report));
+        // Stopped or not, the best so far is the answer.
+        let _: Result<(), Stopped> = self.improve();
+        self.finish()
+    }
+
+    /// The closed form first; more only where its gap does not suffice.
+    fn improve(&mut self) -> Result<(), Stopped> {
+        let columns = self.closed_form()?;
+        if self.gap() > self.settings.gap {
+            self.generate_columns(columns)?;
+        }
+        Ok(())
+    }
+
+    /// The cheapest to report from everywhere, of a few columns.
+    fn cheapest_column(&self) -> usize {
+        let n = self.view.rows();
+        let all: Vec<u32> = (0..n as u32).collect();
+        let mut costs = vec![0.0; n];
+        let mut total = |k: usize| {
+            self.view.gather_costs(k, &all, &mut costs);
+            costs.iter().sum::<f64>()
+        };
+        let sampled = (0..n).step_by(n.div_ceil(SAMPLED_COLUMNS)).map(|k| (k, total(k)));
+        sampled.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(k, _)| k)
+    }
+
+    fn closed_form(&mut self) -> Result<Columns, Stopped> {
+        let bound = &mut self.bound;
+        let columns = first_bound(&self.view, WINDOW_RADIUS, |found| bound.improve(found))?;
+        self.rays = columns.windows.columns();
+        let shrink = self.shrink();
+        // Pricing has moved the rays away from the shortest-path trees.
+        let columns = columns.with_shortest_path_rays(1.0 - shrink);
+        let threshold = self.threshold();
+        if let Some(form) = closed_form::primal(&self.view, &columns, WINDOW_RADIUS, shrink)? {
+            let seeds = |k: usize, out: &mut Vec<(u32, f64)>| out.push((k as u32, form.x[k]));
+            self.offer(strict::strict_matrix(&self.view, &form.graph, seeds, threshold)?)?;
+        } else {
+            // Half of epsilon in every column leaves the other half for the row sums: feasible
+            // whatever the arcs, and hardly more than that.
+            let half = self.view.graph.map_lengths(|_, _, l| 0.5 * l * (1.0 - shrink));
+            let seeds = |k: usize, out: &mut Vec<(u32, f64)>| out.push((k as u32, 1.0));
+            self.offer(strict::strict_matrix(&self.view, &half, seeds, threshold)?)?;
+        }
+        self.report();
+        Ok(columns)
+    }
+
+    /// Column generation from the closed form. Bound and matrix are made only where they promise
+    /// much less of a gap, because each costs as much as a few iterations, and before time is up.
+    fn generate_columns(&mut self, columns: Columns) -> Result<(), Stopped> {
+        let columns = columns.with_shortest_path_rays(1.0);
+        let weights = closed_form::weights(&self.view, &columns)?;
+        let mut generation = ColumnGeneration::new(&self.view, columns, &weights, &self.bound.mu)?;
+        // Strictness takes a tenth of the gap asked for.
+        let wanted = 0.85 * self.settings.gap;
+        let mut promised = wanted.max(MILESTONE * self.gap().min(1.0));
+        // Proof and matrix take about as long as those of the closed form did.
+        let reserve = self.stop.seconds();
+        let limit = self.settings.time_limit.map_or(f64::INFINITY, |t| t.as_secs_f64());
+        for _ in 0..ITERATIONS {
+            let estimate = generation.iterate(&self.view)?;
+            self.rays = self.rays.max(generation.rays());
+            let last = self.stop.seconds() + reserve >= limit;
+            if estimate.gap() <= promised || last {
+                self.harvest(&mut generation)?;
+                if self.gap() <= self.settings.gap || last {
+                    break;
+                }
+                promised = if promised > wanted {
+                    wanted.max(MILESTONE * promised)
+                } else {
+                    0.7 * promised
+                };
+            }
+            self.report();
+        }
+        self.report();
+        Ok(())
+    }
+
+    /// Proves the bound and makes the matrix of the present iterate.
+    fn harvest(&mut self, generation: &mut ColumnGeneration) -> Result<(), Stopped> {
+        let (mu, proof) = generation.prove(&self.view)?;
+        self.bound.improve(Bound { value: proof.bound, mu, mean_cost: proof.mean_cost });
+        let shrink = self.shrink();
+        let lengths = self.view.graph.map_lengths(|_, _, l| l * (1.0 - shrink));
+        let rays = generation.matrix(&self.view, shrink)?;
+        let seeds = |k: usize, out: &mut Vec<(u32, f64)>| generation.column(&rays, k, out);
+        self.offer(strict::strict_matrix(&self.view, &lengths, seeds, self.threshold())?)
+    }
+
+    /// How much of epsilon is kept back for normalising rows.
+    fn shrink(&self) -> f64 {
+        (0.05 * self.settings.gap).clamp(1e-6, 1e-4)
+    }
+
+    /// Below this an entry becomes tail: small enough to cost a hundredth of the gap.
+    fn threshold(&self) -> f64 {
+        let everywhere = self.bound.mean_cost * self.view.rows() as f64;
+        let affordable = 0.01 * self.settings.gap * self.bound.value / everywhere;
+        if affordable.is_finite() { affordable.clamp(1e-15, 1e-9) } else { 1e-12 }
+    }
+
+    /// Takes a matrix if it is strict and better than what is known.
+    fn offer(&mut self, matrix: Option<SparseRows>) -> Result<(), Stopped> {
+        let Some(matrix) = matrix else { return Ok(()) };
+        let report = check_while(self.problem, &matrix, || self.view.proceed())?;
+        if report.is_strict() && report.cost < self.upper_bound() {
+            self.best = Some((matrix, report));
+        }
+        Ok(())
+    }
+
+    fn upper_bound(&self) -> f64 {
+        self.best.as_ref().map_or(f64::INFINITY, |(_, report)| report.cost)
+    }
+
+    fn gap(&self) -> f64 {
+        if self.best.is_none() {
+            return f64::INFINITY;
+        }
+        relative_gap(self.bound.mean_cost, self.upper_bound(), self.bound.value)
+    }
+
+    fn report(&mut self) {
+        let point = TracePoint {
+            iteration: self.trace.len() + 1,
+            upper_bound: self.upper_bound(),
+            lower_bound: self.bound.value,
+            seconds: self.stop.seconds(),
+        };
+        self.trace.push(point);
+        self.stop.report(Progress {
+            iteration: point.iteration,
+            upper_bound: point.upper_bound,
+            lower_bound: point.lower_bound,
+            gap: self.gap(),
+            columns: self.rays,
+            seconds: point.seconds,
+        });
+    }
+
+    fn finish(self) -> Result<(Solution, Arc<SparseRows>), Error> {
+        let gap = self.gap();
+        let seconds = self.stop.seconds();
+        let Some((matrix, report)) = self.best else { return Err(Error::StoppedEarly) };
+        let matrix = Arc::new(matrix);
+        let solution = Solution {
+            status: Status::of_gap(gap, self.settings.gap),
+            objective: report.cost,
+            lower_bound: self.bound.value.min(report.cost),
+            gap,
+            iterations: self.trace.len(),
+            columns: self.rays,
+            seconds,
+            z: Matrix::Rows(matrix.clone()),
+            y: vec![0.0; self.problem.columns()],
+            certificate: Certificate {
+                worst_log_excess: report.worst_log_excess,
+                worst_row_sum_error: report.worst_row_sum_error,
+                mu: self.bound.mu,
+            },
+            trace: self.trace,
+        };
+        Ok((solution, matrix))
+    }
+}
