@@ -79,6 +79,8 @@ pub(crate) struct Blocks {
     pub right_side: Vec<f64>,
     /// Cost of the fixed entries.
     pub fixed_cost: f64,
+    /// The connected parts of the rows, whatever is tied.
+    pub components: Vec<(Arc<Graph>, Arc<[u32]>)>,
 }
 
 /// The two nodes a column may have besides its free rows.
@@ -100,6 +102,7 @@ impl Blocks {
             of_column: vec![Vec::new(); columns],
             right_side: vec![1.0; problem.rows()],
             fixed_cost: 0.0,
+            components: Vec::new(),
         };
         for column in 0..columns {
             let bounded = !builder.bounds_of[column].is_empty();
@@ -116,6 +119,7 @@ impl Blocks {
                 all.of_column[block.column].push(index);
             }
         }
+        all.components = shared;
         for (row, &left) in all.right_side.iter().enumerate() {
             if left < -1e-12 {
                 return Err(Error::Infeasible { row, reason: Infeasibility::RowTooLarge });

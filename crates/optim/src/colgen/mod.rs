@@ -6,6 +6,7 @@
 //! rays found join the iterate where it stands.
 
 mod block;
+mod closed_form;
 mod dense;
 mod dual;
 mod graph;
@@ -16,6 +17,7 @@ mod pricing;
 mod prove;
 pub(crate) mod repair;
 mod settle;
+mod start;
 mod tree;
 mod warm;
 
@@ -40,12 +42,10 @@ const MASTER_SHARE: f64 = 0.2;
 /// better than extreme ones.
 const CENTRALITY: f64 = 0.8;
 
-/// Radius of the box around the duals, in units of the mean cost of a row, at a gap of 1.
+/// Radius of the box around the duals, in units of the mean cost of a row, at a gap of 1. It shrinks
+/// with the fourth root of the gap: more slowly than the duals settle, so that late iterations seldom
+/// lean on it.
 const BOX_RADIUS: f64 = 0.5;
-
-/// Duals whose repair cost more than this many times the mean cost are no place to go on from: with
-/// ties at large eps, reduced costs are differences of numbers like e^(eps D), and their noise is paid for.
-const HOPELESS: f64 = 10.0;
 
 /// Columns kept in the master, per row.
 const COLUMNS_PER_ROW: usize = 3;
@@ -192,40 +192,6 @@ impl<'a> Run<'a> {
         (self.mean_cost / self.problem.rows() as f64).max(f64::MIN_POSITIVE)
     }
 
-    /// First columns: every y, every block's first point, and one flat ray per set of rows.
-    fn start(&mut self, warm: &WarmStart) {
-        if warm.fits(self.problem) {
-            self.start_warm(warm);
-        } else {
-            self.start_cold();
-        }
-    }
-
-    fn start_cold(&mut self) {
-        for tied in self.blocks.tied.iter().flatten() {
-            let (rows, values) = (Some(tied.rows.clone().into()), tied.factors.clone());
-            let column = Column { kind: Kind::Y, rows, values, cost: tied.cost, beta: 1.0 };
-            self.master.push(column, 1.0, 1.0);
-        }
-        for index in 0..self.blocks.blocks.len() {
-            let z: Vec<f64> = self.trees[index].logs().iter().map(|log| log.exp()).collect();
-            let column = self.column(index, &z);
-            self.master.push(column, 1.0, 1.0);
-            if self.blocks.blocks[index].root != Root::Cone {
-                // The largest point as well: with both, row sums can be met from either side.
-                let block = &self.blocks.blocks[index];
-                let w = vec![-1.0; block.rows.len()];
-                let mut scratch = tree::Scratch::default();
-                let mut tree = block.tree.clone();
-                tree.price(&block.graph, &w, false, &mut scratch);
-                let column = self.column(index, &scratch.z);
-                self.master.push(column, 1.0, 1.0);
-            }
-        }
-        self.add_flat_rays();
-        self.master.start(self.scale());
-    }
-
     /// The radius of the box around the duals: it shrinks with the gap, and grows where the master
     /// leans on it.
     fn set_box(&mut self, feasible: &FeasibleDual, estimate: f64) {
@@ -236,7 +202,7 @@ impl<'a> Run<'a> {
         } else {
             self.leaning = (0.7 * self.leaning).max(1.0);
         }
-        self.master.penalty = BOX_RADIUS * self.scale() * gap.sqrt() * self.leaning;
+        self.master.penalty = BOX_RADIUS * self.scale() * gap.sqrt().sqrt() * self.leaning;
     }
 
     /// Drops the columns that matter least once there are too many. With every iteration a few more
@@ -246,28 +212,6 @@ impl<'a> Run<'a> {
             + 16 * self.master.links.len()
             + 2 * self.iterations;
         self.master.keep(most);
-    }
-
-    /// For every set of connected rows the constant ray of its cheapest column: with it alone the
-    /// master is feasible where nothing is tied.
-    fn add_flat_rays(&mut self) {
-        let mut cheapest: std::collections::HashMap<u32, (f64, usize)> = Default::default();
-        for (index, block) in self.blocks.blocks.iter().enumerate() {
-            if block.root == Root::Cone {
-                let cost = block.cost.iter().sum();
-                let entry = cheapest.entry(block.rows[0]).or_insert((f64::INFINITY, 0));
-                if cost < entry.0 {
-                    *entry = (cost, index);
-                }
-            }
-        }
-        let mut flat: Vec<usize> = cheapest.into_values().map(|(_, index)| index).collect();
-        flat.sort_unstable();
-        for index in flat {
-            let ones = vec![1.0; self.blocks.blocks[index].rows.len()];
-            let column = self.column(index, &ones);
-            self.master.push(column, 1.0, 1.0);
-        }
     }
 
     /// A block's point as a column of the master, scaled to a largest value of 1; where the root is the
@@ -437,7 +381,8 @@ impl<'a> Run<'a> {
         if feasible.bound > self.centre_bound {
             self.centre_bound = feasible.bound;
             self.centre.clone_from(&feasible.mu);
-        } else if feasible.bound < -HOPELESS * self.mean_cost {
+        } else {
+            // The best duals known are a better place to go on from than worse ones.
             feasible.bound = self.centre_bound;
             feasible.mu.clone_from(&self.centre);
         }

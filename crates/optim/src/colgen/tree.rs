@@ -221,6 +221,16 @@ impl Tree {
         sign * fresh < -1e-9 * magnitude
     }
 
+    /// Number of subtrees that would rather move than stay where they are.
+    pub fn restless(&self, w: &[f64], scratch: &mut Scratch) -> usize {
+        let tolerance = self.sum_subtrees(w, scratch);
+        let moves = |(node, sum): (usize, &f64)| {
+            let gain = if self.at_ceiling[node] { *sum } else { -*sum };
+            node != self.root as usize && gain > tolerance
+        };
+        scratch.subtree.iter().enumerate().filter(|entry| moves(*entry)).count()
+    }
+
     /// Fresh z and subtree sums; returns the size below which a sum counts as zero.
     fn sum_subtrees(&self, w: &[f64], scratch: &mut Scratch) -> f64 {
         let nodes = self.log.len();

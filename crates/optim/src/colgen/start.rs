@@ -1,0 +1,153 @@
+//! Where a solve begins: first columns, and duals and weights from the closed form where it is near.
+
+use super::block::Root;
+use super::closed_form::{ClosedForm, closed_form};
+use super::master::{Column, Kind};
+use super::pricing::node_weights;
+use super::tree::Scratch;
+use super::warm::WarmStart;
+use super::{Round, Run};
+use crate::solution::relative_gap;
+
+/// The closed form is a good place to begin from where no more than this share of all subtrees of all
+/// shortest-path trees would rather move at its duals. Beyond, pricing there takes longer than
+/// what it gives.
+const NEAR_CLOSED_FORM: f64 = 0.01;
+
+/// Weight of what the closed form leaves out or makes negative: an interior point starts inside.
+const LEAST_WEIGHT: f64 = 1e-3;
+
+impl Run<'_> {
+    /// First columns: every y, every block's first point, and one flat ray per set of rows.
+    pub(super) fn start(&mut self, warm: &WarmStart) {
+        if warm.fits(self.problem) {
+            self.start_warm(warm);
+            return;
+        }
+        self.add_first_columns();
+        self.add_flat_rays();
+        self.master.start(self.scale());
+        if let Some(closed) = closed_form(self.problem, &self.blocks)
+            && self.is_near(&closed)
+        {
+            self.start_closed_form(closed);
+        }
+    }
+
+    fn add_first_columns(&mut self) {
+        for tied in self.blocks.tied.iter().flatten() {
+            let (rows, values) = (Some(tied.rows.clone().into()), tied.factors.clone());
+            let column = Column { kind: Kind::Y, rows, values, cost: tied.cost, beta: 1.0 };
+            self.master.push(column, 1.0, 1.0);
+        }
+        for index in 0..self.blocks.blocks.len() {
+            let z: Vec<f64> = self.trees[index].logs().iter().map(|log| log.exp()).collect();
+            let column = self.column(index, &z);
+            self.master.push(column, 1.0, 1.0);
+            if self.blocks.blocks[index].root != Root::Cone {
+                // The largest point as well: with both, row sums can be met from either side.
+                let block = &self.blocks.blocks[index];
+                let w = vec![-1.0; block.rows.len()];
+                let mut scratch = Scratch::default();
+                let mut tree = block.tree.clone();
+                tree.price(&block.graph, &w, false, &mut scratch);
+                let column = self.column(index, &scratch.z);
+                self.master.push(column, 1.0, 1.0);
+            }
+        }
+    }
+
+    /// For every set of connected rows the constant ray of its cheapest column: with it alone the
+    /// master is feasible where nothing is tied.
+    fn add_flat_rays(&mut self) {
+        let mut cheapest: std::collections::HashMap<u32, (f64, usize)> = Default::default();
+        for (index, block) in self.blocks.blocks.iter().enumerate() {
+            if block.root == Root::Cone {
+                let cost = block.cost.iter().sum();
+                let entry = cheapest.entry(block.rows[0]).or_insert((f64::INFINITY, 0));
+                if cost < entry.0 {
+                    *entry = (cost, index);
+                }
+            }
+        }
+        let mut flat: Vec<usize> = cheapest.into_values().map(|(_, index)| index).collect();
+        flat.sort_unstable();
+        for index in flat {
+            let ones = vec![1.0; self.blocks.blocks[index].rows.len()];
+            let column = self.column(index, &ones);
+            self.master.push(column, 1.0, 1.0);
+        }
+    }
+
+    /// Whether most subtrees of the first trees stay where they are at the duals of the closed form.
+    fn is_near(&self, closed: &ClosedForm) -> bool {
+        let (mut scratch, mut w) = (Scratch::default(), Vec::new());
+        let (mut restless, mut nodes) = (0, 0);
+        for (block, tree) in self.blocks.blocks.iter().zip(&self.trees) {
+            node_weights(block, &self.blocks, &closed.mu, &mut w);
+            restless += tree.restless(&w, &mut scratch);
+            nodes += w.len();
+        }
+        restless as f64 <= NEAR_CLOSED_FORM * nodes as f64
+    }
+
+    /// Begins from the duals of the closed form, made feasible, and from its weights.
+    fn start_closed_form(&mut self, closed: ClosedForm) {
+        self.master.mu = closed.mu;
+        let (feasible, found) = self.separate();
+        if self.centre_bound <= 0.0 {
+            self.trees = self.blocks.blocks.iter().map(|block| block.tree.clone()).collect();
+            self.master.mu.fill(0.0);
+            return;
+        }
+        let mut first = vec![usize::MAX; self.blocks.blocks.len()];
+        for (j, column) in self.master.columns.iter().enumerate().rev() {
+            match column.kind {
+                Kind::Ray { block } => {
+                    first[block] = j;
+                    self.master.x[j] = LEAST_WEIGHT;
+                }
+                Kind::Y | Kind::Point { .. } => {}
+            }
+        }
+        self.spread_links();
+        for ray in closed.rays {
+            let weight = ray.weight.max(LEAST_WEIGHT);
+            if ray.is_first {
+                self.master.x[first[ray.block]] = weight;
+            } else {
+                let column = self.column(ray.block, &ray.values);
+                self.master.push(column, weight, 1.0);
+            }
+        }
+        self.master.short.x.fill(0.0);
+        self.master.over.x.fill(0.0);
+        // Rows that no weight serves yet are charged in full.
+        let unserved = self.scale() * self.master.imbalance();
+        let estimate = (self.estimate() + unserved).max(feasible.bound * (1.0 + self.settings.gap));
+        let gap = relative_gap(self.mean_cost, estimate, feasible.bound);
+        self.target = super::MASTER_SHARE * (estimate - feasible.bound);
+        self.add_columns(Round { feasible, found, estimate, gap });
+    }
+
+    /// Weights of y and its points that meet every link and add next to nothing to the row sums.
+    fn spread_links(&mut self) {
+        let master = &mut self.master;
+        let mut points = vec![0.0; master.links.len()];
+        for column in &master.columns {
+            if let Kind::Point { link, .. } = column.kind {
+                points[link] += 1.0;
+                if let Some(y) = master.links[link].y {
+                    master.x[y] = master.x[y].min(LEAST_WEIGHT * column.beta.min(1.0));
+                }
+            }
+        }
+        for j in 0..master.columns.len() {
+            if let Kind::Point { link, .. } = master.columns[j].kind
+                && let Some(y) = master.links[link].y
+            {
+                master.x[j] = master.x[y] / (points[link] * master.columns[j].beta);
+            }
+        }
+    }
+}
