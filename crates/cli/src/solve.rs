@@ -11,7 +11,9 @@ use lrgeo_map::write_whole;
 use lrgeo_optim::format::{
     self, FormatError, Limits, SolutionFile, solution_to_json, solution_to_npz,
 };
-use lrgeo_optim::{Error, Problem, ProgressCallback, Settings, Solution, benders, colgen, direct};
+use lrgeo_optim::{
+    Error, Problem, ProgressCallback, Settings, Solution, benders, colgen, direct, large,
+};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -28,9 +30,10 @@ Ctrl-C stops with the best matrix so far.")]
 pub struct Solve {
     /// The problem, JSON or .npz.
     problem: PathBuf,
-    /// How to solve it; all give the same answer.
-    #[arg(long, value_enum, default_value_t)]
-    engine: Engine,
+    /// How to solve it; all give the same answer. Default: large where it applies (no ties, no
+    /// bounds, as many columns as rows) and there are more than 2,000 rows, else colgen.
+    #[arg(long, value_enum)]
+    engine: Option<Engine>,
     /// Stop at this relative gap between cost and proven bound.
     #[arg(long, default_value_t = 1e-6)]
     gap: f64,
@@ -49,15 +52,30 @@ pub struct Solve {
 }
 
 /// `--engine`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
     /// Column generation.
-    #[default]
     Colgen,
+    /// Column generation on windows, for thousands of places: memory linear in the rows.
+    Large,
     /// Benders' decomposition, as in the paper.
     Benders,
     /// The whole linear program at once.
     Direct,
+}
+
+/// Rows above which the engine for large maps is taken where it applies: the dense master needs
+/// memory with the square and time with the cube of the rows.
+const LARGE_ROWS: usize = 2_000;
+
+impl Engine {
+    /// The engine for a problem when none was named.
+    fn of(problem: &Problem) -> Self {
+        let applies = !problem.has_ties()
+            && problem.bounds().is_empty()
+            && problem.rows() == problem.columns();
+        if applies && problem.rows() > LARGE_ROWS { Self::Large } else { Self::Colgen }
+    }
 }
 
 impl Solve {
@@ -71,7 +89,8 @@ impl Solve {
             progress: bar.clone().map(show_progress),
             ..Settings::default()
         };
-        let solved = self.solve(&problem, &settings);
+        let engine = self.engine.unwrap_or_else(|| Engine::of(&problem));
+        let solved = self.solve(engine, &problem, &settings);
         if let Some(bar) = bar {
             bar.finish_and_clear();
         }
@@ -86,8 +105,8 @@ impl Solve {
             }
             Err(error) => return Err(error.into()),
         };
-        let summary = self.summary(&problem, &solution);
-        let account = account(&problem, &solution);
+        let summary = summary(engine, &problem, &solution);
+        let account = account(engine, &problem, &solution);
         self.write(&solution.into())?;
         if self.json {
             ui.json(&account);
@@ -100,8 +119,14 @@ impl Solve {
         Ok(())
     }
 
-    fn solve(&self, problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
-        match self.engine {
+    fn solve(
+        &self,
+        engine: Engine,
+        problem: &Problem,
+        settings: &Settings,
+    ) -> Result<Solution, Error> {
+        match engine {
+            Engine::Large => large::solve(problem, settings),
             Engine::Colgen => colgen::solve(problem, settings),
             Engine::Direct => direct::solve(problem, settings),
             Engine::Benders => {
@@ -121,53 +146,54 @@ impl Solve {
         let bytes = bytes.map_err(|error| Failure::Format { path: path.clone(), error })?;
         Ok(write_whole(path, [bytes.as_slice()])?)
     }
+}
 
-    fn summary(&self, problem: &Problem, solution: &Solution) -> Vec<(&'static str, String)> {
-        let certificate = &solution.certificate;
-        vec![
-            ("status", solution.status.as_str().to_owned()),
-            (
-                "problem",
-                format!(
-                    "{} rows x {} columns, {} arcs, epsilon {}{}",
-                    count(problem.rows() as u64),
-                    count(problem.columns() as u64),
-                    count(problem.arcs().len() as u64),
-                    problem.epsilon(),
-                    eps_spacing(problem)
-                        .map_or_else(String::new, |value| format!(", eps*spacing {value:.3}")),
-                ),
+fn summary(engine: Engine, problem: &Problem, solution: &Solution) -> Vec<(&'static str, String)> {
+    let certificate = &solution.certificate;
+    vec![
+        ("status", solution.status.as_str().to_owned()),
+        (
+            "problem",
+            format!(
+                "{} rows x {} columns, {} arcs, epsilon {}{}",
+                count(problem.rows() as u64),
+                count(problem.columns() as u64),
+                count(problem.arcs().len() as u64),
+                problem.epsilon(),
+                eps_spacing(problem)
+                    .map_or_else(String::new, |value| format!(", eps*spacing {value:.3}")),
             ),
-            ("cost", format!("{:.9}", solution.objective)),
-            ("proven bound", format!("{:.9}", solution.lower_bound)),
-            ("gap", format!("{:.2e}", solution.gap)),
-            (
-                "work",
-                format!(
-                    "{:?}, {} iterations, {} columns, {:.3} s",
-                    self.engine,
-                    count(solution.iterations as u64),
-                    count(solution.columns as u64),
-                    solution.seconds
-                )
-                .to_lowercase(),
+        ),
+        ("cost", format!("{:.9}", solution.objective)),
+        ("proven bound", format!("{:.9}", solution.lower_bound)),
+        ("gap", format!("{:.2e}", solution.gap)),
+        (
+            "work",
+            format!(
+                "{:?}, {} iterations, {} columns, {:.3} s",
+                engine,
+                count(solution.iterations as u64),
+                count(solution.columns as u64),
+                solution.seconds
+            )
+            .to_lowercase(),
+        ),
+        (
+            "strictness",
+            format!(
+                "worst log excess {:.3e} (at most 0), worst row sum error {:.1e}",
+                certificate.worst_log_excess, certificate.worst_row_sum_error
             ),
-            (
-                "strictness",
-                format!(
-                    "worst log excess {:.3e} (at most 0), worst row sum error {:.1e}",
-                    certificate.worst_log_excess, certificate.worst_row_sum_error
-                ),
-            ),
-        ]
-    }
+        ),
+    ]
 }
 
 /// The account without the matrix.
-fn account(problem: &Problem, solution: &Solution) -> serde_json::Value {
+fn account(engine: Engine, problem: &Problem, solution: &Solution) -> serde_json::Value {
     let finite = |value: f64| value.clamp(f64::MIN, f64::MAX);
     json!({
         "status": solution.status.as_str(),
+        "engine": format!("{engine:?}").to_lowercase(),
         "rows": problem.rows(),
         "columns_of_matrix": problem.columns(),
         "eps_spacing": eps_spacing(problem),
@@ -271,6 +297,7 @@ pub fn show_progress(bar: ProgressBar) -> ProgressCallback {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lrgeo_optim::{EntryBound, ProblemParts, WeightedL1Cost};
 
     #[test]
     fn times_are_read_with_their_unit() {
@@ -280,5 +307,20 @@ mod tests {
         assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
         assert!(duration("soon").is_err());
         assert!(duration("-1s").is_err());
+    }
+
+    #[test]
+    fn large_problems_without_ties_choose_their_engine() {
+        let line = |n: usize| {
+            let places: Arc<[f64]> = (0..n).map(|i| i as f64).collect();
+            let cost = WeightedL1Cost::new(vec![1.0; n], vec![1.0], places.clone(), places);
+            ProblemParts::untied(1.0, cost.unwrap(), vec![])
+        };
+        let engine = |parts| Engine::of(&Problem::new(parts).unwrap());
+        assert_eq!(engine(line(LARGE_ROWS)), Engine::Colgen);
+        assert_eq!(engine(line(LARGE_ROWS + 1)), Engine::Large);
+        let bound = EntryBound { row: 0, column: 0, low: 0.0, high: 0.5 };
+        let bounded = ProblemParts { bounds: vec![bound], ..line(LARGE_ROWS + 1) };
+        assert_eq!(engine(bounded), Engine::Colgen);
     }
 }

@@ -1,7 +1,8 @@
 //! `lrgeo solve` and `lrgeo check` as a person runs them.
 
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 /// The problem of docs/problem-format.md.
 fn documented_problem() -> String {
@@ -118,5 +119,70 @@ fn bad_files_are_told_apart_from_bad_usage() {
     assert_eq!(code(&lrgeo(&["solve", directory.join("none.json").to_str().unwrap()])), 1);
     assert_eq!(code(&lrgeo(&["solve", path, "--engine", "magic"])), 2);
     assert_eq!(code(&lrgeo(&["solve", path, "--time-limit", "soon"])), 2);
+    std::fs::remove_dir_all(directory).unwrap();
+}
+
+/// An even grid with arcs to the four neighbours, its distance as the cost.
+fn grid(side: usize, epsilon: f64) -> String {
+    let n = side * side;
+    let place = |v: usize| ((v % side) as f64, (v / side) as f64);
+    let distance = |v: usize, w: usize| (place(v).0 - place(w).0).hypot(place(v).1 - place(w).1);
+    let cost: Vec<Vec<f64>> =
+        (0..n).map(|v| (0..n).map(|w| distance(v, w) / n as f64).collect()).collect();
+    let mut arcs = Vec::new();
+    for v in 0..n {
+        arcs.extend((v % side + 1 < side).then_some((v, v + 1, 1.0)));
+        arcs.extend((v + side < n).then_some((v, v + side, 1.0)));
+    }
+    serde_json::json!({ "version": 1, "epsilon": epsilon, "cost": cost, "arcs": arcs }).to_string()
+}
+
+#[test]
+fn the_large_engine_by_name_gives_a_solution_that_passes_the_check() {
+    let directory = directory("large");
+    let problem = directory.join("p.json");
+    std::fs::write(&problem, grid(12, 1.5)).unwrap();
+    let problem = problem.to_str().unwrap();
+    for name in ["s.json", "s.npz"] {
+        let solution = directory.join(name);
+        let solution = solution.to_str().unwrap();
+        let options = ["--engine", "large", "--gap", "5e-3", "--json", "-o", solution];
+        let solved = lrgeo(&[&["solve", problem], &options[..]].concat());
+        assert_eq!(code(&solved), 0, "{solved:?}");
+        let account: serde_json::Value = serde_json::from_slice(&solved.stdout).unwrap();
+        assert_eq!((&account["engine"], &account["status"]), (&"large".into(), &"gap".into()));
+        let checked = lrgeo(&["check", problem, solution]);
+        assert_eq!(code(&checked), 0, "{name}: {checked:?}");
+    }
+    std::fs::remove_dir_all(directory).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_gives_the_best_matrix_so_far() {
+    let directory = directory("ctrl-c");
+    let (problem, solution) = (directory.join("p.json"), directory.join("s.json"));
+    // At eps * spacing 0.3 a gap of 1e-12 is out of reach for a long time.
+    std::fs::write(&problem, grid(24, 0.3)).unwrap();
+    let (problem, solution) = (problem.to_str().unwrap(), solution.to_str().unwrap());
+    let mut solving = Command::new(env!("CARGO_BIN_EXE_lrgeo"))
+        .args(["solve", problem, "--engine", "large", "--gap", "1e-12", "--json", "-o", solution])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(solving.try_wait().unwrap().is_none(), "solved before it could be interrupted");
+    let interrupted = Instant::now();
+    let sent = Command::new("kill").args(["-INT", &solving.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = solving.wait_with_output().unwrap();
+    // Well below a second on an idle machine, the writing of the matrix included.
+    assert!(interrupted.elapsed() < Duration::from_secs(5), "{:?}", interrupted.elapsed());
+    assert_eq!(code(&output), 0, "{output:?}");
+    let account: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(account["status"], "limit");
+    let checked = lrgeo(&["check", problem, solution, "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&checked.stdout).unwrap();
+    assert_eq!(report["holds"], true, "{report}");
     std::fs::remove_dir_all(directory).unwrap();
 }

@@ -227,3 +227,14 @@ fn a_map_where_nothing_is_local_is_refused() {
     let refused = large::lower_bound(&problem);
     assert!(matches!(refused, Err(Error::TooLarge { .. })), "{refused:?}");
 }
+
+#[test]
+fn uneven_priors_leave_a_strict_matrix_and_a_valid_bound() {
+    // Valid, not tight: rows without cost have no dual of their own in the closed form.
+    let map = Map { uneven_prior: true, targets: 8, ..Map::square(7, 2.0) };
+    let problem = map.problem();
+    let exact = dense_optimum(&problem);
+    let solution = solve_checked(&problem, 1e-2);
+    assert!(solution.lower_bound <= exact.objective);
+    assert!(solution.objective >= exact.lower_bound);
+}
