@@ -42,10 +42,12 @@ const MASTER_SHARE: f64 = 0.2;
 /// better than extreme ones.
 const CENTRALITY: f64 = 0.8;
 
-/// Radius of the box around the duals, in units of the mean cost of a row, at a gap of 1. It shrinks
-/// with the fourth root of the gap: more slowly than the duals settle, so that late iterations seldom
-/// lean on it.
+/// Radius of the box around the duals, in units of the mean cost of a row, at a gap of 1.
 const BOX_RADIUS: f64 = 0.5;
+
+/// Duals whose repair cost more than this many times the mean cost are no place to go on from: with
+/// ties at large eps, reduced costs are differences of numbers like e^(eps D), and their noise is paid for.
+const HOPELESS: f64 = 10.0;
 
 /// Columns kept in the master, per row.
 const COLUMNS_PER_ROW: usize = 3;
@@ -202,7 +204,7 @@ impl<'a> Run<'a> {
         } else {
             self.leaning = (0.7 * self.leaning).max(1.0);
         }
-        self.master.penalty = BOX_RADIUS * self.scale() * gap.sqrt().sqrt() * self.leaning;
+        self.master.penalty = BOX_RADIUS * self.scale() * gap.sqrt() * self.leaning;
     }
 
     /// Drops the columns that matter least once there are too many. With every iteration a few more
@@ -381,8 +383,7 @@ impl<'a> Run<'a> {
         if feasible.bound > self.centre_bound {
             self.centre_bound = feasible.bound;
             self.centre.clone_from(&feasible.mu);
-        } else {
-            // The best duals known are a better place to go on from than worse ones.
+        } else if feasible.bound < -HOPELESS * self.mean_cost {
             feasible.bound = self.centre_bound;
             feasible.mu.clone_from(&self.centre);
         }

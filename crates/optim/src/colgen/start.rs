@@ -12,7 +12,7 @@ use crate::solution::relative_gap;
 /// The closed form is a good place to begin from where no more than this share of all subtrees of all
 /// shortest-path trees would rather move at its duals. Beyond, pricing there takes longer than
 /// what it gives.
-const NEAR_CLOSED_FORM: f64 = 0.01;
+const NEAR_CLOSED_FORM: f64 = 0.006;
 
 /// Weight of what the closed form leaves out or makes negative: an interior point starts inside.
 const LEAST_WEIGHT: f64 = 1e-3;
