@@ -64,6 +64,9 @@ pub enum MechanismError {
     /// The optimiser gave up.
     #[error(transparent)]
     Optimiser(#[from] lrgeo_optim::Error),
+    /// Something about published tiles.
+    #[error(transparent)]
+    Tiles(#[from] crate::publish::TileError),
     /// The operating system gave no randomness; nothing may be reported.
     #[error("no randomness from the operating system: {0}")]
     Randomness(#[from] getrandom::Error),

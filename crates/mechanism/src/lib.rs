@@ -19,6 +19,7 @@ mod mechanism;
 mod notion;
 mod plan;
 pub mod programme;
+pub mod publish;
 pub mod published;
 pub mod relevant;
 pub mod rows;

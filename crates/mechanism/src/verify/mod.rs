@@ -136,6 +136,22 @@ pub fn every_pair(
     finding
 }
 
+/// Whole rows of some places against each other, in both directions: as much of the promise as
+/// somebody can check who has these rows and no others.
+pub fn among(rows: &[Vec<f64>], coords: &[Coord], epsilon: Epsilon, reach_km: f64) -> Finding {
+    let compare = |i: usize| {
+        let mut finding = Finding::default();
+        for j in (0..rows.len()).filter(|&j| j != i) {
+            let km = coords[i].distance_km(coords[j]);
+            if km <= reach_km {
+                finding.add(Pair { at: (i as u32, j as u32), km }, &rows[i], &rows[j], epsilon);
+            }
+        }
+        finding
+    };
+    (0..rows.len()).into_par_iter().map(compare).reduce(Finding::default, Finding::merge)
+}
+
 fn every_distance(coords: &[Coord], i: usize) -> Vec<(u32, f64)> {
     coords.iter().enumerate().map(|(j, c)| (j as u32, coords[i].distance_km(*c))).collect()
 }

@@ -1,0 +1,152 @@
+//! The directory that a server serves: written whole or not at all, and never changed.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::{Issued, Manifest, Places, PublicKey, Publication, Tile, TileError};
+
+const MANIFEST: &str = "manifest.json";
+const SIGNATURE: &str = "manifest.sig";
+
+/// What writing a publication came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// The directory is new.
+    New,
+    /// The same version was there since then; nothing was changed.
+    Already(Issued),
+}
+
+impl Publication {
+    /// Writes all files beside `dir` under a temporary name, reads them back, and renames. An
+    /// existing directory is refused unless it holds the same version, intact; then nothing changes.
+    pub fn write(&self, dir: &Path) -> Result<Written, TileError> {
+        if dir.symlink_metadata().is_ok() {
+            return self.compare(dir);
+        }
+        let staging = Staging::beside(dir)?;
+        for (name, bytes) in self.files() {
+            write_synced(&staging.path.join(name), bytes)?;
+        }
+        for (name, bytes) in self.files() {
+            if read(&staging.path.join(name))? != bytes {
+                return Err(TileError::ReadBack { what: "a file" });
+            }
+        }
+        staging.become_final(dir)?;
+        Ok(Written::New)
+    }
+
+    /// The files by name.
+    pub fn files(&self) -> impl Iterator<Item = (String, &[u8])> {
+        let [text, signature] = &self.signed;
+        let head = [
+            (MANIFEST.to_owned(), text.as_slice()),
+            (SIGNATURE.to_owned(), signature.as_slice()),
+            (self.manifest.places_path(), self.places.as_slice()),
+        ];
+        let tiles = self.tiles.iter().enumerate().filter_map(|(number, bytes)| {
+            self.manifest.tile_path(number).map(|path| (path, bytes.as_slice()))
+        });
+        head.into_iter().chain(tiles)
+    }
+
+    fn compare(&self, dir: &Path) -> Result<Written, TileError> {
+        let occupied = |reason: String| TileError::Occupied { path: dir.into(), reason };
+        let there = Directory::open(dir, &self.key).map_err(|error| occupied(error.to_string()))?;
+        if !there.manifest.same_version(&self.manifest) {
+            let (map, mechanism) = (there.manifest.map, there.manifest.mechanism);
+            let reason = format!("map version {map}, mechanism {mechanism}, or other tiles");
+            return Err(occupied(reason));
+        }
+        // The two manifests differ in their dates at most; all other files must be the same.
+        for (name, bytes) in self.files().filter(|(name, _)| name.contains('/')) {
+            let intact = std::fs::read(dir.join(&name)).is_ok_and(|found| found == bytes);
+            if !intact {
+                return Err(occupied(format!("this version, but {name} is damaged or missing")));
+            }
+        }
+        Ok(Written::Already(there.manifest.issued))
+    }
+}
+
+/// A directory that somebody published.
+#[derive(Debug)]
+pub struct Directory {
+    root: PathBuf,
+    /// What is in it.
+    pub manifest: Manifest,
+}
+
+impl Directory {
+    /// Reads and verifies the manifest; files are verified when they are asked for.
+    pub fn open(root: &Path, key: &PublicKey) -> Result<Self, TileError> {
+        let (text, signature) = (read(&root.join(MANIFEST))?, read(&root.join(SIGNATURE))?);
+        Ok(Self { root: root.into(), manifest: Manifest::verify(&text, &signature, key)? })
+    }
+
+    /// The list of places.
+    pub fn places(&self) -> Result<Places, TileError> {
+        self.manifest.open_places(&read(&self.root.join(self.manifest.places_path()))?)
+    }
+
+    /// A tile, by number.
+    pub fn tile(&self, number: usize) -> Result<Tile, TileError> {
+        let unknown = || TileError::malformed("tile", "number", "is not in the manifest");
+        let path = self.root.join(self.manifest.tile_path(number).ok_or_else(unknown)?);
+        self.manifest.open_tile(number, &read(&path)?)
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, TileError> {
+    std::fs::read(path).map_err(TileError::io(path))
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), TileError> {
+    let written = std::fs::File::create_new(path).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    written.map_err(TileError::io(path))
+}
+
+/// A directory under a temporary name; gone when it is dropped before it became final.
+struct Staging {
+    path: PathBuf,
+}
+
+impl Staging {
+    fn beside(dir: &Path) -> Result<Self, TileError> {
+        let no_name = || std::io::Error::other("is not the name of a new directory");
+        let name = dir.file_name().ok_or_else(no_name).map_err(TileError::io(dir))?;
+        let mut hidden = std::ffi::OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{}.part", std::process::id()));
+        let path = dir.with_file_name(hidden);
+        std::fs::create_dir(&path).map_err(TileError::io(&path))?;
+        let staging = Self { path };
+        for folder in ["places", "tiles"] {
+            let path = staging.path.join(folder);
+            std::fs::create_dir(&path).map_err(TileError::io(&path))?;
+        }
+        Ok(staging)
+    }
+
+    fn become_final(mut self, dir: &Path) -> Result<(), TileError> {
+        std::fs::rename(&self.path, dir).map_err(TileError::io(dir))?;
+        self.path = PathBuf::new();
+        // The name is on disk once the directory around it is; not every system can say so.
+        if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            let _ = std::fs::File::open(parent).and_then(|parent| parent.sync_all());
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        if !self.path.as_os_str().is_empty() {
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The manifest: what was published, for which map, with which promise, in which files. It is the
+//! only thing that is signed; its hashes cover all the rest.
+
+use serde::{Deserialize, Serialize};
+
+use super::tile::promise;
+use super::{FORMAT, Grid, Hash, Issued, MOST_PLACES, Places, PublicKey, Tile, TileError};
+use crate::Guarantee;
+
+/// Stands first in every manifest.
+pub(super) const FORMAT_NAME: &str = "lrgeo tiles";
+const FILE: &str = "manifest";
+
+/// The promise of a mechanism, as it stands in the manifest.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Promise {
+    /// Epsilon in 1/km.
+    pub epsilon_per_km: f64,
+    /// The largest distance of a pair that is promised anything; `null`: every pair.
+    pub gamma_km: Option<f64>,
+}
+
+/// What the optimiser proved, per report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Optimum {
+    /// How the solve ended.
+    pub status: String,
+    /// The cost of the mechanism in the programme that was solved.
+    pub cost: f64,
+    /// No mechanism of that programme costs less.
+    pub lower_bound: f64,
+    /// `(cost - lower_bound) / cost`.
+    pub gap: f64,
+}
+
+/// What the verifier found before publishing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// `every pair`, or `chained` along the pairs of a witness (spec section 6).
+    pub method: String,
+    /// Ordered pairs of places that were compared.
+    pub pairs: u64,
+    /// Inequalities that do not hold: none.
+    pub violations: u64,
+    /// The largest `ln(z_ik / z_jk) - eps d_ij`, not positive; `null` where there was no pair.
+    pub worst_log_excess: Option<f64>,
+    /// The smallest epsilon that all compared pairs satisfy.
+    pub effective_epsilon_per_km: f64,
+}
+
+/// A file of the directory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileEntry {
+    /// BLAKE3 of its bytes; also its name.
+    pub hash: Hash,
+    /// Its length.
+    pub bytes: u64,
+    /// How many places it holds.
+    pub places: u32,
+}
+
+/// A tile of the directory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TileEntry {
+    /// BLAKE3 of its bytes; also its name.
+    pub hash: Hash,
+    /// Its length.
+    pub bytes: u64,
+    /// How many places it holds: the anonymity set of whoever fetches it.
+    pub places: u32,
+    /// How many equally likely places would hide as well as these: the exponential of the entropy
+    /// of the prior within the tile.
+    pub effective_places: f64,
+    /// The mean latitude and longitude of its places.
+    pub centre: [f64; 2],
+}
+
+/// What was published.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// [`FORMAT_NAME`], so that the signature of one kind of document is never one of another.
+    pub(super) format: String,
+    /// [`FORMAT`].
+    pub(super) version: u32,
+    /// When it was published.
+    pub issued: Issued,
+    /// The version of the map.
+    pub map: Hash,
+    /// The fingerprint of the mechanism's file.
+    pub mechanism: Hash,
+    /// The name of its kind.
+    pub kind: String,
+    /// What it promises.
+    pub promise: Promise,
+    /// What a report costs on average.
+    pub expected_cost: f64,
+    /// The unit of costs.
+    pub unit: String,
+    /// What the optimiser proved; `null` where there was none.
+    pub optimum: Option<Optimum>,
+    /// What the verifier found.
+    pub check: Check,
+    /// The list of places.
+    pub places: FileEntry,
+    /// Which tile a point belongs to.
+    pub grid: Grid,
+    /// The tiles, by number.
+    pub tiles: Vec<TileEntry>,
+}
+
+/// The two fields that every version has.
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+    version: u64,
+}
+
+impl Manifest {
+    /// Reads a manifest that `key` signed. Nothing of it is looked at before the signature is found
+    /// right; then format, shape and numbers are checked.
+    pub fn verify(bytes: &[u8], signature: &[u8], key: &PublicKey) -> Result<Self, TileError> {
+        key.verify(bytes, signature)?;
+        let not_json = |error: serde_json::Error| TileError::malformed(FILE, "text", error);
+        let head: Head = serde_json::from_slice(bytes).map_err(not_json)?;
+        if head.format != FORMAT_NAME {
+            return Err(TileError::malformed(FILE, "format", "is that of another kind of file"));
+        }
+        if head.version != u64::from(FORMAT) {
+            return Err(TileError::OtherFormat { file: FILE, found: head.version, reads: FORMAT });
+        }
+        let manifest: Self = serde_json::from_slice(bytes).map_err(not_json)?;
+        manifest.validate()?;
+        Ok(manifest)
+    }
+
+    fn validate(&self) -> Result<(), TileError> {
+        let wrong = |field, reason: &str| Err(TileError::malformed(FILE, field, reason));
+        self.guarantee()?;
+        let most = MOST_PLACES as u32;
+        if self.tiles.iter().any(|tile| tile.places == 0 || tile.places > most) {
+            return wrong("tiles", "hold no places, or more than a phone can check");
+        }
+        let places: u64 = self.tiles.iter().map(|tile| u64::from(tile.places)).sum();
+        if places != u64::from(self.places.places) {
+            return wrong("tiles", "do not hold every place once");
+        }
+        if self.check.violations != 0 {
+            return wrong("check", "found violations");
+        }
+        self.grid.validate(self.tiles.len())
+    }
+
+    /// What is promised.
+    pub fn guarantee(&self) -> Result<Guarantee, TileError> {
+        let Promise { epsilon_per_km, gamma_km } = self.promise;
+        promise(FILE, epsilon_per_km, gamma_km.unwrap_or(f64::INFINITY))
+    }
+
+    /// Refuses a manifest for another version of the map than the one in use: stale tiles.
+    pub fn expect_map(&self, wanted: Hash) -> Result<(), TileError> {
+        match self.map == wanted {
+            true => Ok(()),
+            false => Err(TileError::OtherMap { file: FILE, made_for: self.map, wanted }),
+        }
+    }
+
+    /// Refuses a manifest that is older than one that was seen before: an old one, signed as it is,
+    /// served again.
+    pub fn expect_not_before(&self, known: Issued) -> Result<(), TileError> {
+        match self.issued >= known {
+            true => Ok(()),
+            false => Err(TileError::Older { issued: self.issued, known }),
+        }
+    }
+
+    /// The tile of a point: see [`Grid::tile_of`].
+    pub fn tile_of(&self, at: lrgeo_map::geo::Coord) -> Option<usize> {
+        self.grid.tile_of(at)
+    }
+
+    /// Where the list of places is in the directory.
+    pub fn places_path(&self) -> String {
+        format!("places/{}.lrplaces", self.places.hash)
+    }
+
+    /// Where a tile is in the directory.
+    pub fn tile_path(&self, tile: usize) -> Option<String> {
+        self.tiles.get(tile).map(|entry| format!("tiles/{}.lrtile", entry.hash))
+    }
+
+    /// Reads the list of places.
+    pub fn open_places(&self, bytes: &[u8]) -> Result<Places, TileError> {
+        expect_file("places", bytes, self.places.bytes, self.places.hash)?;
+        let places = Places::decode(bytes, self.map)?;
+        match places.coords().len() == self.places.places as usize {
+            true => Ok(places),
+            false => Err(TileError::malformed("places", "count", "is not that of the manifest")),
+        }
+    }
+
+    /// Reads a tile: [`Tile::open`], and that it is this one, of this map and mechanism, with this
+    /// promise, and holds places that the grid puts into it.
+    pub fn open_tile(&self, tile: usize, bytes: &[u8]) -> Result<Tile, TileError> {
+        const FILE: &str = "tile";
+        let wrong = |field, reason: &str| Err(TileError::malformed(FILE, field, reason));
+        let Some(entry) = self.tiles.get(tile) else {
+            return wrong("number", "is not in the manifest");
+        };
+        expect_file(FILE, bytes, entry.bytes, entry.hash)?;
+        let opened = Tile::open(bytes, entry.hash)?;
+        if opened.map != self.map {
+            let (made_for, wanted) = (opened.map, self.map);
+            return Err(TileError::OtherMap { file: FILE, made_for, wanted });
+        }
+        if opened.mechanism != self.mechanism || opened.guarantee != self.guarantee()? {
+            return wrong("promise", "is not that of the manifest");
+        }
+        let (rows, columns) = (opened.places.len(), opened.rows.present.len());
+        if rows != entry.places as usize || columns != self.places.places as usize {
+            return wrong("number of places", "is not that of the manifest");
+        }
+        if opened.coords.iter().any(|&at| self.tile_of(at) != Some(tile)) {
+            return wrong("places", "belong to another tile");
+        }
+        Ok(opened)
+    }
+
+    /// The same thing published: all but the date.
+    pub(super) fn same_version(&self, other: &Self) -> bool {
+        let issued = self.issued;
+        *self == Self { issued, ..other.clone() }
+    }
+
+    /// The text that is signed.
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, TileError> {
+        let text = serde_json::to_string_pretty(self);
+        let mut text = text.map_err(|error| TileError::malformed(FILE, "text", error))?;
+        text.push('\n');
+        Ok(text.into_bytes())
+    }
+}
+
+/// Refuses bytes that are not those of the manifest, saying whether they were only cut off.
+fn expect_file(
+    file: &'static str,
+    bytes: &[u8],
+    length: u64,
+    expected: Hash,
+) -> Result<(), TileError> {
+    if (bytes.len() as u64) < length {
+        return Err(TileError::Truncated { file, expected: length, found: bytes.len() as u64 });
+    }
+    let found = Hash::of(bytes);
+    if found != expected || bytes.len() as u64 != length {
+        return Err(TileError::HashMismatch { file, expected, found });
+    }
+    Ok(())
+}

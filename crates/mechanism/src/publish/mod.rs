@@ -1,0 +1,42 @@
+//! One mechanism for everybody, cut into public tiles and signed (spec section 9, `published`).
+//!
+//! A phone that wants to report gets the manifest and the list of places, which are the same for
+//! everybody, works out its tile by itself and fetches that one file. What the server learns is the
+//! tile: its places are the anonymity set. `docs/tiles.md` describes the files.
+//!
+//! The operator's side: [`publish`] makes a [`Publication`], [`Publication::write`] puts it into a
+//! directory. The reader's side: [`Manifest::verify`], [`Manifest::open_places`],
+//! [`Manifest::open_tile`], on bytes from wherever; [`Directory`] does the same on a directory.
+
+mod bytes;
+mod cut;
+mod directory;
+mod error;
+mod grid;
+mod hash;
+mod issued;
+mod key;
+mod manifest;
+mod places;
+mod publication;
+mod tile;
+
+pub use directory::{Directory, Written};
+pub use error::TileError;
+pub use grid::Grid;
+pub use hash::Hash;
+pub use issued::Issued;
+pub use key::{PublicKey, SecretKey};
+pub use manifest::{Check, FileEntry, Manifest, Optimum, Promise, TileEntry};
+pub use places::Places;
+pub use publication::{Publication, publish};
+pub use tile::Tile;
+
+/// The version of the format of the manifest and of the files it lists; others are refused.
+pub const FORMAT: u32 = 1;
+
+/// A tile with fewer places is merged into a neighbour: see [`Grid`].
+pub const LEAST_PLACES: usize = 5;
+
+/// A tile with more places is refused: a phone checks every pair of its rows.
+pub const MOST_PLACES: usize = 2_000;

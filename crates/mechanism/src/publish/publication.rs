@@ -1,0 +1,241 @@
+//! Making a publication: verify, cut, encode, read back, sign.
+
+use lrgeo_map::file::Fingerprint;
+use lrgeo_map::geo::Coord;
+use lrgeo_map::progress::Progress;
+use lrgeo_map::units::Length;
+use rayon::prelude::*;
+
+use super::cut::{Cut, cut};
+use super::manifest::{Check, FORMAT_NAME, FileEntry, Manifest, Optimum, Promise, TileEntry};
+use super::{FORMAT, Hash, Issued, Places, PublicKey, SecretKey, Tile, TileError};
+use crate::rows::SparseMatrix;
+use crate::sample::weights;
+use crate::verify::{Method, Verdict, verify};
+use crate::{Built, Cover, MechanismError, ObfuscationMatrix, Rows};
+
+/// All files of a publication, in memory.
+#[derive(Debug)]
+pub struct Publication {
+    /// What it says about itself.
+    pub manifest: Manifest,
+    /// The manifest as it is written, and its signature.
+    pub(super) signed: [Vec<u8>; 2],
+    /// Who signed.
+    pub(super) key: PublicKey,
+    /// The list of places and the tiles, by number.
+    pub(super) places: Vec<u8>,
+    pub(super) tiles: Vec<Vec<u8>>,
+}
+
+/// Verifies a mechanism, cuts it into tiles and signs them. `fingerprint` is that of its file; the
+/// same arguments give the same bytes.
+///
+/// Refused: a mechanism of a round, one that does not keep its promise, one with a row that cannot be
+/// drawn from.
+pub fn publish(
+    built: &Built,
+    fingerprint: Fingerprint,
+    side: Option<Length>,
+    issued: Issued,
+    key: &SecretKey,
+    progress: &dyn Progress,
+) -> Result<Publication, MechanismError> {
+    let whole = match &built.rows {
+        Rows::Dense(matrix) => dense(matrix),
+        Rows::Sparse(matrix) => matrix.clone(),
+        Rows::Users(_) => return Err(TileError::PerUser { kind: built.kind.clone() }.into()),
+    };
+    if built.guarantee.cover == Cover::Round {
+        return Err(TileError::PerUser { kind: built.kind.clone() }.into());
+    }
+    let verdict = verify(built, progress);
+    if !verdict.guaranteed.is_private() {
+        let worst_log_excess = verdict.guaranteed.worst_log_excess;
+        return Err(MechanismError::NotPrivate { worst_log_excess });
+    }
+    if !verdict.holds() {
+        return Err(MechanismError::invalid("mechanism", "has rows that do not sum to one"));
+    }
+
+    let Cut { grid, tiles: cut } = cut(&built.coords, side)?;
+    progress.begin("cutting tiles", cut.len() as u64);
+    let (map, mechanism) = (Hash::from(built.map), Hash::from(fingerprint));
+    let tiles: Vec<Vec<u8>> = cut
+        .par_iter()
+        .map(|places| {
+            let (places, coords) = (places.clone(), pick(&built.coords, places));
+            let (guarantee, rows) = (built.guarantee, some_rows(&whole, &places));
+            let bytes = Tile { map, mechanism, guarantee, places, coords, rows }.encode();
+            progress.advance(1);
+            bytes
+        })
+        .collect();
+    progress.end();
+    let places = Places::encode(map, &built.coords);
+    let entry = |(bytes, members): (&Vec<u8>, &Vec<u32>)| TileEntry {
+        hash: Hash::of(bytes),
+        bytes: bytes.len() as u64,
+        places: members.len() as u32,
+        effective_places: effective_places(&pick(&built.prior, members)),
+        centre: centre(&pick(&built.coords, members)),
+    };
+    let manifest = Manifest {
+        format: FORMAT_NAME.to_owned(),
+        version: FORMAT,
+        issued,
+        map,
+        mechanism,
+        kind: built.kind.clone(),
+        promise: Promise {
+            epsilon_per_km: built.guarantee.epsilon.value(),
+            gamma_km: Some(built.guarantee.notion.reach_km()).filter(|km| km.is_finite()),
+        },
+        expected_cost: built.expected_cost,
+        unit: built.unit.clone(),
+        optimum: built.proof.as_ref().map(|proof| Optimum {
+            status: proof.status.as_str().to_owned(),
+            cost: proof.cost,
+            lower_bound: proof.lower_bound,
+            gap: proof.gap,
+        }),
+        check: check(&verdict),
+        places: FileEntry {
+            hash: Hash::of(&places),
+            bytes: places.len() as u64,
+            places: built.coords.len() as u32,
+        },
+        grid,
+        tiles: tiles.iter().zip(&cut).map(entry).collect(),
+    };
+    let text = manifest.to_bytes()?;
+    let signature = key.sign(&text).to_vec();
+    let key = key.public();
+    let publication = Publication { manifest, signed: [text, signature], key, places, tiles };
+    publication.read_back(built, &cut, progress)?;
+    Ok(publication)
+}
+
+impl Publication {
+    /// Reads everything as a client will, and compares every row with the mechanism's, bit for bit.
+    fn read_back(
+        &self,
+        built: &Built,
+        cut: &[Vec<u32>],
+        progress: &dyn Progress,
+    ) -> Result<(), MechanismError> {
+        let [text, signature] = &self.signed;
+        if Manifest::verify(text, signature, &self.key)? != self.manifest {
+            return Err(TileError::ReadBack { what: "the manifest" }.into());
+        }
+        let same = |a: &[f64], b: &[f64]| {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
+        };
+        if self.manifest.open_places(&self.places)?.coords() != built.coords {
+            return Err(TileError::ReadBack { what: "the list of places" }.into());
+        }
+        progress.begin("reading tiles as a phone does", cut.len() as u64);
+        let read = cut.par_iter().enumerate().try_for_each(|(number, places)| {
+            let tile = self.manifest.open_tile(number, &self.tiles[number])?;
+            let mut expected = vec![0.0; built.coords.len()];
+            for &place in places {
+                built.rows.fill(place as usize, &mut expected);
+                let row = tile.row(place).filter(|row| same(row, &expected));
+                let row = row.ok_or(TileError::ReadBack { what: "a row" })?;
+                weights(&row)?;
+            }
+            progress.advance(1);
+            Ok(())
+        });
+        progress.end();
+        read
+    }
+}
+
+/// A dense matrix with the columns that are zero in every row left out.
+fn dense(matrix: &ObfuscationMatrix) -> SparseMatrix {
+    let places = matrix.places();
+    let mut present = vec![false; places];
+    for row in 0..places {
+        // By their bits: a negative zero is kept as well.
+        let nonzero = matrix.row(row).iter().map(|z| z.to_bits() != 0);
+        present.iter_mut().zip(nonzero).for_each(|(p, z)| *p |= z);
+    }
+    let columns: Vec<u32> = (0..places as u32).filter(|&k| present[k as usize]).collect();
+    let value = |row: usize| columns.iter().map(move |&k| matrix.row(row)[k as usize]);
+    SparseMatrix {
+        start: (0..=places).map(|row| row * columns.len()).collect(),
+        value: (0..places).flat_map(value).collect(),
+        column: columns.repeat(places),
+        tail: vec![0.0; places],
+        present,
+    }
+}
+
+/// The rows of some places over all columns.
+fn some_rows(whole: &SparseMatrix, places: &[u32]) -> SparseMatrix {
+    let mut rows = SparseMatrix {
+        start: vec![0],
+        column: Vec::new(),
+        value: Vec::new(),
+        tail: pick(&whole.tail, places),
+        present: whole.present.clone(),
+    };
+    for &place in places {
+        let range = whole.start[place as usize]..whole.start[place as usize + 1];
+        rows.column.extend_from_slice(&whole.column[range.clone()]);
+        rows.value.extend_from_slice(&whole.value[range]);
+        rows.start.push(rows.column.len());
+    }
+    rows
+}
+
+fn pick<T: Copy>(values: &[T], places: &[u32]) -> Vec<T> {
+    places.iter().map(|&place| values[place as usize]).collect()
+}
+
+/// The exponential of the entropy of weights; weights that are all zero count as equal.
+fn effective_places(weights: &[f64]) -> f64 {
+    let total: f64 = weights.iter().sum();
+    if total <= 0.0 {
+        return weights.len() as f64;
+    }
+    let shares = weights.iter().map(|w| w / total).filter(|p| *p > 0.0);
+    shares.map(|p| -p * p.ln()).sum::<f64>().exp()
+}
+
+fn centre(coords: &[Coord]) -> [f64; 2] {
+    let n = coords.len() as f64;
+    [
+        coords.iter().map(|at| at.lat()).sum::<f64>() / n,
+        coords.iter().map(|at| at.lon()).sum::<f64>() / n,
+    ]
+}
+
+fn check(verdict: &Verdict) -> Check {
+    let finding = &verdict.guaranteed;
+    let method = match verdict.method {
+        Method::EveryPair => "every pair",
+        Method::Chained => "chained",
+    };
+    Check {
+        method: method.to_owned(),
+        pairs: finding.pairs,
+        violations: finding.violations,
+        worst_log_excess: Some(finding.worst_log_excess).filter(|excess| excess.is_finite()),
+        effective_epsilon_per_km: finding.effective_epsilon,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_effective_number_counts_likely_places() {
+        assert!((effective_places(&[2.0; 7]) - 7.0).abs() < 1e-12);
+        assert_eq!(effective_places(&[0.0; 3]), 3.0);
+        assert_eq!(effective_places(&[0.0, 5.0, 0.0]), 1.0);
+        assert!((effective_places(&[0.5, 0.25, 0.25]) - 2f64.powf(1.5)).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,545 @@
+//! Published tiles: what comes out is what went in, and nothing that was touched is believed.
+
+#[path = "common/city.rs"]
+#[allow(dead_code)]
+mod city;
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use lrgeo_map::file::Fingerprint;
+use lrgeo_map::geo::Coord;
+use lrgeo_map::units::Length;
+use lrgeo_mechanism::publish::{
+    Directory, Hash, Issued, LEAST_PLACES, Manifest, PublicKey, Publication, SecretKey, Tile,
+    TileError, Written, publish,
+};
+use lrgeo_mechanism::rows::SparseMatrix;
+use lrgeo_mechanism::{
+    Built, City, Cover, Epsilon, Guarantee, MechanismError, Notion, Plan, Rows, build, by_name,
+};
+use serde_json::{Value, json};
+
+const FINGERPRINT: Fingerprint = Fingerprint([7; 32]);
+
+fn km(km: f64) -> Option<Length> {
+    Some(Length::from_km(km).unwrap())
+}
+
+fn key() -> SecretKey {
+    SecretKey::from_seed([1; 32]).unwrap()
+}
+
+fn today() -> Issued {
+    "2026-11-16".parse().unwrap()
+}
+
+/// The demo city in cells of 1 km, with its own uneven prior.
+fn demo() -> City {
+    city::of(city::demo_map(1, 1000.0))
+}
+
+/// The mechanism that people are meant to publish.
+static DENSE: LazyLock<Built> = LazyLock::new(|| {
+    let city = demo();
+    let plan = Plan::new(&city, Epsilon::per_km(1.5).unwrap());
+    build(by_name("published").unwrap(), &city, &plan, &()).unwrap()
+});
+
+/// `z_ik` proportional to `exp(-eps/2 min(d_ik, r))`: explicit near i, one tail elsewhere. The
+/// kernel and its sum both change by at most `exp(eps/2 d)`, so all pairs keep epsilon.
+static SPARSE: LazyLock<Built> = LazyLock::new(|| {
+    let (side, spacing_km, epsilon, radius_km) = (24u32, 0.5, 2.0, 1.3);
+    let corner = Coord::new(41.8, 12.4).unwrap();
+    let at = |n: u32| spacing_km * f64::from(n);
+    let coords: Vec<Coord> =
+        (0..side * side).map(|i| corner.offset_km(at(i / side), at(i % side))).collect();
+    let places = coords.len();
+    // One column that nobody ever reports.
+    let present: Vec<bool> = (0..places).map(|k| k != 100).collect();
+    let (mut start, mut column, mut value, mut tail) = (vec![0], vec![], vec![], vec![]);
+    for here in &coords {
+        let near = |k: &usize| present[*k] && here.distance_km(coords[*k]) < radius_km;
+        let near: Vec<usize> = (0..places).filter(near).collect();
+        let weight = |km: f64| (-epsilon / 2.0 * km).exp();
+        let weights: Vec<f64> = near.iter().map(|&k| weight(here.distance_km(coords[k]))).collect();
+        let rest = (places - 1 - near.len()) as f64 * weight(radius_km);
+        let sum = weights.iter().sum::<f64>() + rest;
+        column.extend(near.iter().map(|&k| k as u32));
+        value.extend(weights.iter().map(|w| w / sum));
+        tail.push(weight(radius_km) / sum);
+        start.push(column.len());
+    }
+    let epsilon = Epsilon::per_km(epsilon).unwrap();
+    let notion = Notion::AllPairs;
+    Built {
+        kind: "published".into(),
+        map: Fingerprint([3; 32]),
+        ids: (0..places).map(|place| place.to_string()).collect(),
+        prior: vec![1.0 / places as f64; places],
+        coords,
+        guarantee: Guarantee { notion, epsilon, cover: Cover::WholeMap },
+        rows: Rows::Sparse(SparseMatrix { start, column, value, tail, present }),
+        expected_cost: 0.7,
+        unit: "km".into(),
+        proof: None,
+        witness: Vec::new(),
+        notes: Vec::new(),
+    }
+});
+
+fn published(built: &Built, side: Option<Length>) -> Publication {
+    publish(built, FINGERPRINT, side, today(), &key(), &()).unwrap()
+}
+
+static DENSE_TILES: LazyLock<Publication> = LazyLock::new(|| published(&DENSE, km(3.0)));
+static SPARSE_TILES: LazyLock<Publication> = LazyLock::new(|| published(&SPARSE, None));
+
+fn file(publication: &Publication, name: &str) -> Vec<u8> {
+    publication.files().find(|(path, _)| path == name).unwrap().1.to_vec()
+}
+
+fn tile_bytes(publication: &Publication, number: usize) -> Vec<u8> {
+    file(publication, &publication.manifest.tile_path(number).unwrap())
+}
+
+/// A manifest with something changed and signed again by the operator's own key.
+fn resigned(
+    publication: &Publication,
+    change: impl FnOnce(&mut Value),
+) -> Result<Manifest, TileError> {
+    let mut manifest: Value = serde_json::from_slice(&file(publication, "manifest.json")).unwrap();
+    change(&mut manifest);
+    let text = serde_json::to_vec(&manifest).unwrap();
+    Manifest::verify(&text, &key().sign(&text), &key().public())
+}
+
+/// What a reader says to a tile that the operator changed, with its right hash and signature.
+fn tampered(publication: &Publication, number: usize, bytes: &[u8]) -> TileError {
+    let manifest = resigned(publication, |manifest| {
+        manifest["tiles"][number]["hash"] = json!(Hash::of(bytes));
+        manifest["tiles"][number]["bytes"] = json!(bytes.len());
+    });
+    manifest.unwrap().open_tile(number, bytes).unwrap_err()
+}
+
+/// A directory that is gone when the test ends.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("lrgeo-tiles-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    /// Every file and what it holds.
+    fn content(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        fn collect(path: &Path, all: &mut Vec<(PathBuf, Vec<u8>)>) {
+            for entry in std::fs::read_dir(path).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => collect(&path, all),
+                    false => all.push((path.clone(), std::fs::read(&path).unwrap())),
+                }
+            }
+        }
+        let mut all = Vec::new();
+        collect(&self.0, &mut all);
+        all.sort();
+        all
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn check_round_trip(built: &Built, publication: &Publication) {
+    let [text, signature] = ["manifest.json", "manifest.sig"].map(|name| file(publication, name));
+    let manifest = Manifest::verify(&text, &signature, &key().public()).unwrap();
+    assert_eq!(manifest, publication.manifest);
+    assert_eq!(manifest.guarantee().unwrap(), built.guarantee);
+    assert_eq!(Fingerprint::from(manifest.map), built.map);
+    assert_eq!(manifest.expected_cost.to_bits(), built.expected_cost.to_bits());
+    let places = manifest.open_places(&file(publication, &manifest.places_path())).unwrap();
+    assert_eq!(places.coords(), built.coords);
+    assert!(manifest.tiles.len() > 3);
+    let mut seen = vec![0; built.coords.len()];
+    for number in 0..manifest.tiles.len() {
+        let bytes = tile_bytes(publication, number);
+        let tile = manifest.open_tile(number, &bytes).unwrap();
+        assert!(tile.places.len() >= LEAST_PLACES);
+        assert_eq!(manifest.tiles[number].places as usize, tile.places.len());
+        for &place in &tile.places {
+            seen[place as usize] += 1;
+            let bits = |row: Vec<f64>| row.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+            assert_eq!(bits(tile.row(place).unwrap()), bits(built.row(place).unwrap()));
+            // What a phone does: its place from the list, its tile from the manifest.
+            let here = built.coords[place as usize].offset_km(0.01, -0.01);
+            let (nearest, _) = places.nearest(here).unwrap();
+            assert_eq!(nearest, place);
+            assert_eq!(manifest.tile_of(places.coords()[nearest as usize]), Some(number));
+        }
+        let other = (0..built.coords.len() as u32).find(|place| !tile.places.contains(place));
+        assert_eq!(tile.row(other.unwrap()), None);
+    }
+    assert!(seen.into_iter().all(|n| n == 1), "every place is in exactly one tile");
+}
+
+#[test]
+fn dense_rows_come_back_bit_for_bit() {
+    check_round_trip(&DENSE, &DENSE_TILES);
+    let manifest = &DENSE_TILES.manifest;
+    assert_eq!(manifest.check.violations, 0);
+    assert!(manifest.optimum.as_ref().unwrap().lower_bound > 0.0);
+    for tile in &manifest.tiles {
+        assert!(tile.effective_places >= 1.0);
+        assert!(tile.effective_places <= f64::from(tile.places) * (1.0 + 1e-12));
+    }
+    // The prior of the demo city is uneven, and the tiles say so.
+    assert!(manifest.tiles.iter().any(|t| t.effective_places < 0.9 * f64::from(t.places)));
+}
+
+#[test]
+fn sparse_rows_come_back_bit_for_bit_in_small_files() {
+    check_round_trip(&SPARSE, &SPARSE_TILES);
+    let Rows::Sparse(matrix) = &SPARSE.rows else { panic!("not sparse") };
+    let bytes: u64 = SPARSE_TILES.manifest.tiles.iter().map(|tile| tile.bytes).sum();
+    let places = matrix.tail.len();
+    let entries = 12 * matrix.value.len();
+    let per_place = 4 + 16 + 8 + 4;
+    let per_tile = 8 + 4 + 64 + 16 + 8 + 4 + places.div_ceil(8);
+    let expected = entries + per_place * places + per_tile * SPARSE_TILES.manifest.tiles.len();
+    assert_eq!(bytes as usize, expected, "linear in explicit entries");
+}
+
+#[test]
+fn names_are_hashes_and_the_same_input_gives_the_same_bytes() {
+    for (name, bytes) in DENSE_TILES.files().skip(2) {
+        let stem = Path::new(&name).file_stem().unwrap().to_str().unwrap().to_owned();
+        assert_eq!(stem, Hash::of(bytes).to_string());
+    }
+    let again = published(&DENSE, km(3.0));
+    assert!(DENSE_TILES.files().eq(again.files()));
+    let later = "2026-11-17T08:00:00Z".parse().unwrap();
+    let later = publish(&DENSE, FINGERPRINT, km(3.0), later, &key(), &()).unwrap();
+    let changed: Vec<String> = DENSE_TILES
+        .files()
+        .zip(later.files())
+        .filter(|(a, b)| a != b)
+        .map(|((name, _), _)| name)
+        .collect();
+    assert_eq!(changed, ["manifest.json", "manifest.sig"]);
+}
+
+#[test]
+fn one_changed_byte_anywhere_is_refused() {
+    let publication = &*DENSE_TILES;
+    let manifest = &publication.manifest;
+    let [text, signature] = ["manifest.json", "manifest.sig"].map(|name| file(publication, name));
+    let public = key().public();
+    let refused = |bytes: &[u8], open: &dyn Fn(&[u8]) -> Result<(), TileError>| {
+        let mut bytes = bytes.to_vec();
+        for at in 0..bytes.len() {
+            for flip in [0x01, 0x80] {
+                bytes[at] ^= flip;
+                assert!(open(&bytes).is_err(), "byte {at} of {}", bytes.len());
+                bytes[at] ^= flip;
+            }
+        }
+        open(&bytes).unwrap();
+    };
+    refused(&text, &|bytes| Manifest::verify(bytes, &signature, &public).map(drop));
+    refused(&signature, &|bytes| Manifest::verify(&text, bytes, &public).map(drop));
+    let places = file(publication, &manifest.places_path());
+    refused(&places, &|bytes| manifest.open_places(bytes).map(drop));
+    for number in 0..manifest.tiles.len() {
+        let open = |bytes: &[u8]| manifest.open_tile(number, bytes).map(drop);
+        refused(&tile_bytes(publication, number), &open);
+    }
+}
+
+#[test]
+fn a_tile_says_what_is_wrong_with_it() {
+    let manifest = &DENSE_TILES.manifest;
+    let bytes = tile_bytes(&DENSE_TILES, 0);
+    let refuse = |bytes: &[u8]| manifest.open_tile(0, bytes).unwrap_err();
+    for length in [0, 1, 20, bytes.len() / 2, bytes.len() - 1] {
+        let error = refuse(&bytes[..length]);
+        assert!(matches!(error, TileError::Truncated { file: "tile", .. }), "{error}");
+    }
+    let longer = [bytes.as_slice(), &[0]].concat();
+    assert!(matches!(refuse(&longer), TileError::HashMismatch { .. }));
+    let other = tile_bytes(&DENSE_TILES, 1);
+    let error = manifest.open_tile(1, &bytes).unwrap_err();
+    let (hash, truncated) = (
+        matches!(error, TileError::HashMismatch { .. }),
+        matches!(error, TileError::Truncated { .. }),
+    );
+    assert!(if bytes.len() < other.len() { truncated } else { hash }, "{error}");
+    assert!(matches!(Tile::open(&other, Hash::of(&bytes)), Err(TileError::HashMismatch { .. })));
+    let places = file(&DENSE_TILES, &manifest.places_path());
+    let error = manifest.open_places(&places[..places.len() - 8]).unwrap_err();
+    assert!(matches!(error, TileError::Truncated { file: "places", .. }), "{error}");
+    assert!(manifest.open_tile(manifest.tiles.len(), &bytes).is_err());
+}
+
+#[test]
+fn other_keys_and_cut_signatures_are_refused() {
+    let [text, signature] = ["manifest.json", "manifest.sig"].map(|name| file(&DENSE_TILES, name));
+    let other = SecretKey::from_seed([2; 32]).unwrap();
+    let verify = |signature: &[u8], key: &SecretKey| {
+        Manifest::verify(&text, signature, &key.public()).unwrap_err()
+    };
+    assert!(matches!(verify(&signature, &other), TileError::Signature));
+    assert!(matches!(verify(&other.sign(&text), &key()), TileError::Signature));
+    assert!(matches!(verify(&signature[..63], &key()), TileError::Signature));
+    assert!(matches!(verify(&[], &key()), TileError::Signature));
+    Manifest::verify(&text, &signature, &key().public()).unwrap();
+}
+
+#[test]
+fn stale_manifests_are_refused() {
+    let manifest = &DENSE_TILES.manifest;
+    manifest.expect_map(Hash::from(DENSE.map)).unwrap();
+    let error = manifest.expect_map(Hash([9; 32])).unwrap_err();
+    assert!(matches!(error, TileError::OtherMap { file: "manifest", .. }), "{error}");
+    manifest.expect_not_before(today()).unwrap();
+    let error = manifest.expect_not_before("2026-11-16T00:00:01Z".parse().unwrap()).unwrap_err();
+    assert!(matches!(error, TileError::Older { .. }), "{error}");
+}
+
+#[test]
+fn other_format_versions_are_refused_by_name() {
+    let error = resigned(&DENSE_TILES, |m| m["version"] = json!(2)).unwrap_err();
+    assert!(
+        matches!(error, TileError::OtherFormat { file: "manifest", found: 2, reads: 1 }),
+        "{error}"
+    );
+    let mut bytes = tile_bytes(&DENSE_TILES, 0);
+    bytes[8..12].copy_from_slice(&2u32.to_le_bytes());
+    let error = tampered(&DENSE_TILES, 0, &bytes);
+    assert!(
+        matches!(error, TileError::OtherFormat { file: "tile", found: 2, reads: 1 }),
+        "{error}"
+    );
+    let mut places = file(&DENSE_TILES, &DENSE_TILES.manifest.places_path());
+    places[8..12].copy_from_slice(&7u32.to_le_bytes());
+    let manifest = resigned(&DENSE_TILES, |m| m["places"]["hash"] = json!(Hash::of(&places)));
+    let error = manifest.unwrap().open_places(&places).unwrap_err();
+    assert!(
+        matches!(error, TileError::OtherFormat { file: "places", found: 7, reads: 1 }),
+        "{error}"
+    );
+}
+
+#[test]
+fn signed_nonsense_is_refused_too() {
+    type Change = fn(&mut Value);
+    let changes: [(&str, Change); 11] = [
+        ("another kind", |m| m["format"] = json!("something else")),
+        ("an unknown field", |m| m["extra"] = json!(1)),
+        ("no epsilon", |m| m["promise"]["epsilon_per_km"] = json!(0.0)),
+        ("a negative gamma", |m| m["promise"]["gamma_km"] = json!(-1.0)),
+        ("an unlisted tile", |m| m["grid"]["tiles"][0] = json!(4000)),
+        ("a grid too large", |m| m["grid"]["rows"] = json!(4_000_000_000u32)),
+        ("squares without size", |m| m["grid"]["step"][0] = json!(0.0)),
+        ("a place too many", |m| m["tiles"][0]["places"] = json!(1999)),
+        ("an empty tile", |m| m["tiles"][0]["places"] = json!(0)),
+        ("a hash in capitals", |m| m["map"] = json!("A".repeat(64))),
+        ("violations", |m| m["check"]["violations"] = json!(1)),
+    ];
+    for (what, change) in changes {
+        let error = resigned(&DENSE_TILES, change).expect_err(what);
+        assert!(matches!(error, TileError::Malformed { file: "manifest", .. }), "{what}: {error}");
+    }
+    let text = b"{ not json";
+    let error = Manifest::verify(text, &key().sign(text), &key().public()).unwrap_err();
+    assert!(matches!(error, TileError::Malformed { .. }), "{error}");
+}
+
+/// Where the last value of a tile of the dense mechanism stands; its row ends there.
+fn last_row(bytes: &[u8]) -> Vec<f64> {
+    let columns = DENSE.coords.len();
+    let values = bytes[bytes.len() - 8 * columns..].chunks_exact(8);
+    values.map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect()
+}
+
+fn with_last_row(bytes: &[u8], row: &[f64]) -> Vec<u8> {
+    let kept = &bytes[..bytes.len() - 8 * row.len()];
+    kept.iter().copied().chain(row.iter().flat_map(|z| z.to_le_bytes())).collect()
+}
+
+#[test]
+fn a_lying_operator_is_refused() {
+    let bytes = tile_bytes(&DENSE_TILES, 0);
+    let row = last_row(&bytes);
+    let tile = DENSE_TILES.manifest.open_tile(0, &bytes).unwrap();
+    assert_eq!(Some(row.clone()), tile.row(*tile.places.last().unwrap()), "every column present");
+    let order = |a: &usize, b: &usize| row[*a].total_cmp(&row[*b]);
+    let (low, high) =
+        ((0..row.len()).min_by(order).unwrap(), (0..row.len()).max_by(order).unwrap());
+
+    let mut swapped = row.clone();
+    swapped.swap(low, high);
+    let error = tampered(&DENSE_TILES, 0, &with_last_row(&bytes, &swapped));
+    assert!(
+        matches!(error, TileError::NotPrivate { worst_log_excess } if worst_log_excess > 0.0),
+        "{error}"
+    );
+
+    let mut nudged = row.clone();
+    nudged[high] *= 1.01;
+    let error = tampered(&DENSE_TILES, 0, &with_last_row(&bytes, &nudged));
+    assert!(error.to_string().contains("does not sum to one"), "{error}");
+
+    for bad in [f64::NAN, f64::INFINITY, -0.1] {
+        let mut wrong = row.clone();
+        wrong[low] = bad;
+        let error = tampered(&DENSE_TILES, 0, &with_last_row(&bytes, &wrong));
+        assert!(error.to_string().contains("no probability"), "{error}");
+    }
+
+    // A tile with a place's coordinates moved elsewhere, and one for another map.
+    let coordinates = 8 + 4 + 64 + 16 + 8 + 4 * tile.places.len();
+    let mut moved = bytes.clone();
+    moved[coordinates..coordinates + 8].copy_from_slice(&10f64.to_le_bytes());
+    let error = tampered(&DENSE_TILES, 0, &moved);
+    assert!(error.to_string().contains("belong to another tile"), "{error}");
+    let mut other = bytes.clone();
+    other[12..44].copy_from_slice(&[9; 32]);
+    let error = tampered(&DENSE_TILES, 0, &other);
+    assert!(matches!(error, TileError::OtherMap { file: "tile", .. }), "{error}");
+    let mut other = bytes.clone();
+    other[44..76].copy_from_slice(&[9; 32]);
+    let error = tampered(&DENSE_TILES, 0, &other);
+    assert!(error.to_string().contains("promise"), "{error}");
+    // A larger epsilon than the manifest's, which the rows would satisfy.
+    let mut other = bytes;
+    other[76..84].copy_from_slice(&9f64.to_le_bytes());
+    let error = tampered(&DENSE_TILES, 0, &other);
+    assert!(error.to_string().contains("promise"), "{error}");
+}
+
+#[test]
+fn a_signed_tile_that_ends_anywhere_is_refused() {
+    for publication in [&*DENSE_TILES, &*SPARSE_TILES] {
+        let bytes = tile_bytes(publication, 0);
+        let ends = (0..300).chain((300..bytes.len()).step_by(211));
+        for end in ends {
+            let error = Tile::open(&bytes[..end], Hash::of(&bytes[..end])).unwrap_err();
+            assert!(matches!(error, TileError::Malformed { .. }), "{end}: {error}");
+        }
+    }
+}
+
+#[test]
+fn what_must_not_be_published_is_refused() {
+    let fail = |built: &Built| publish(built, FINGERPRINT, None, today(), &key(), &()).unwrap_err();
+    let mut violating = SPARSE.clone();
+    let Rows::Sparse(matrix) = &mut violating.rows else { panic!("not sparse") };
+    let (a, b) = (matrix.start[40], matrix.start[41] - 1);
+    let largest = (a..=b).max_by(|&x, &y| matrix.value[x].total_cmp(&matrix.value[y])).unwrap();
+    matrix.value.swap(a, largest);
+    let error = fail(&violating);
+    assert!(matches!(error, MechanismError::NotPrivate { .. }), "{error}");
+
+    let city = demo();
+    let plan = Plan { users: vec![3, 10], ..Plan::new(&city, Epsilon::per_km(1.5).unwrap()) };
+    let round = build(by_name("lr-geo").unwrap(), &city, &plan, &()).unwrap();
+    let error = fail(&round);
+    assert!(matches!(error, MechanismError::Tiles(TileError::PerUser { .. })), "{error}");
+    assert!(error.to_string().contains("lr-geo"), "{error}");
+}
+
+#[test]
+fn a_directory_is_written_once_and_never_changed() {
+    let scratch = Scratch::new("once");
+    let dir = scratch.0.join("tiles");
+    assert_eq!(DENSE_TILES.write(&dir).unwrap(), Written::New);
+    let before = scratch.content();
+    assert_eq!(before.len(), 3 + DENSE_TILES.manifest.tiles.len());
+
+    let opened = Directory::open(&dir, &key().public()).unwrap();
+    assert_eq!(opened.places().unwrap().coords(), DENSE.coords);
+    let tile = opened.tile(1).unwrap();
+    assert_eq!(tile.row(tile.places[0]), DENSE.row(tile.places[0]));
+
+    assert_eq!(DENSE_TILES.write(&dir).unwrap(), Written::Already(today()));
+    let later = "2027-01-01".parse().unwrap();
+    let later = publish(&DENSE, FINGERPRINT, km(3.0), later, &key(), &()).unwrap();
+    assert_eq!(later.write(&dir).unwrap(), Written::Already(today()));
+
+    let other_key = SecretKey::from_seed([2; 32]).unwrap();
+    let others = [
+        published(&DENSE, km(2.0)),
+        publish(&DENSE, Fingerprint([8; 32]), km(3.0), today(), &key(), &()).unwrap(),
+        publish(&DENSE, FINGERPRINT, km(3.0), today(), &other_key, &()).unwrap(),
+    ];
+    for other in others {
+        let error = other.write(&dir).unwrap_err();
+        assert!(matches!(error, TileError::Occupied { .. }), "{error}");
+    }
+    assert_eq!(scratch.content(), before, "nothing changed, nothing left behind");
+
+    let victim = dir.join(DENSE_TILES.manifest.tile_path(0).unwrap());
+    std::fs::write(&victim, b"damaged").unwrap();
+    let error = DENSE_TILES.write(&dir).unwrap_err();
+    assert!(error.to_string().contains("damaged"), "{error}");
+    assert!(matches!(opened.tile(0), Err(TileError::Truncated { .. })));
+}
+
+#[test]
+fn nothing_is_left_behind_on_failure() {
+    let scratch = Scratch::new("failure");
+    assert!(DENSE_TILES.write(&scratch.0.join("absent/tiles")).is_err());
+    assert!(DENSE_TILES.write(Path::new("/")).is_err());
+    // A file in the way, and a file where the temporary directory would be.
+    std::fs::write(scratch.0.join("file"), b"mine").unwrap();
+    assert!(matches!(DENSE_TILES.write(&scratch.0.join("file")), Err(TileError::Occupied { .. })));
+    let part = scratch.0.join(format!(".tiles.{}.part", std::process::id()));
+    std::fs::write(&part, b"mine").unwrap();
+    assert!(matches!(DENSE_TILES.write(&scratch.0.join("tiles")), Err(TileError::Io { .. })));
+    let content = scratch.content();
+    assert_eq!(content.len(), 2);
+    assert!(content.iter().all(|(_, bytes)| bytes == b"mine"));
+}
+
+#[test]
+fn keys_are_kept_for_their_owner() {
+    let scratch = Scratch::new("keys");
+    let path = scratch.0.join("operator.key");
+    let secret = SecretKey::generate().unwrap();
+    secret.save_new(&path).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    let before = std::fs::read(&path).unwrap();
+    assert!(matches!(SecretKey::generate().unwrap().save_new(&path), Err(TileError::Key(_))));
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    let opened = SecretKey::open(&path).unwrap();
+    assert_eq!(opened.public(), secret.public());
+    assert_eq!(opened.sign(b"tile"), secret.sign(b"tile"));
+    let text = secret.public().to_string();
+    assert_eq!(text.parse::<PublicKey>().unwrap(), secret.public());
+    let seed = String::from_utf8(before).unwrap().lines().nth(1).unwrap().to_owned();
+    assert!(!format!("{secret:?}").contains(&seed), "a secret was printed");
+
+    for bad in ["", "ed25519:", "ed25519:00", &text[8..], &format!("ed25519:{}", "0".repeat(64))] {
+        assert!(bad.parse::<PublicKey>().is_err(), "{bad} was accepted");
+    }
+    std::fs::write(&path, "not a key\n").unwrap();
+    assert!(matches!(SecretKey::open(&path), Err(TileError::Key(_))));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        let error = SecretKey::open(&path).unwrap_err().to_string();
+        assert!(error.contains("read by others"), "{error}");
+    }
+}
