@@ -5,10 +5,12 @@ mod compare;
 mod cost_table;
 mod demo;
 mod failure;
+mod key;
 mod map;
 mod mechanism;
 mod obfuscate;
 mod options;
+mod publish;
 mod solve;
 mod ui;
 mod verify;
@@ -35,6 +37,9 @@ Examples, one per command:
   lrgeo verify city.lrmech
   lrgeo obfuscate city.lrmech --at 64.14,-21.92
   lrgeo compare --demo --places 100
+  lrgeo key new -o operator.key
+  lrgeo key show operator.key
+  lrgeo publish city.lrmech -o tiles --key operator.key
   lrgeo solve problem.json -o solution.json
   lrgeo check problem.json solution.json
 
@@ -71,6 +76,11 @@ enum Command {
     Obfuscate(obfuscate::Obfuscate),
     /// Compare mechanisms on one map: cost, bound, violations, what an attacker guesses.
     Compare(Box<compare::Compare>),
+    /// Make and show the key that published tiles are signed with.
+    #[command(subcommand)]
+    Key(key::KeyCommand),
+    /// Cut a mechanism into fixed public tiles and sign them.
+    Publish(publish::Publish),
     /// Find the cheapest mechanism of a problem file, with a proven bound.
     Solve(solve::Solve),
     /// Verify a solution file against its problem.
@@ -98,6 +108,8 @@ fn run(command: Command, ui: &Ui) -> Result<(), Failure> {
         Command::Verify(verify) => verify.run(ui),
         Command::Obfuscate(obfuscate) => obfuscate.run(ui),
         Command::Compare(compare) => compare.run(ui),
+        Command::Key(command) => command.run(ui),
+        Command::Publish(publish) => publish.run(ui),
         Command::Solve(solve) => solve.run(ui),
         Command::Check(check) => check.run(ui),
     }

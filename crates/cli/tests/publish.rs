@@ -1,0 +1,127 @@
+//! `lrgeo key` and `lrgeo publish` as an operator runs them.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use lrgeo_mechanism::publish::{Directory, PublicKey};
+use serde_json::Value;
+
+/// A directory that is gone when the test ends.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("lrgeo-pub-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn run(&self, arguments: &str) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lrgeo"));
+        command.args(arguments.split_whitespace()).current_dir(&self.0).output().unwrap()
+    }
+
+    fn succeed(&self, arguments: &str) -> String {
+        let output = self.run(arguments);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "lrgeo {arguments}: {error}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Runs a command that must fail; gives back what it says.
+    fn fail(&self, arguments: &str) -> String {
+        let output = self.run(arguments);
+        assert!(!output.status.success(), "lrgeo {arguments} succeeded");
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.0).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_key_is_made_once_and_shown() {
+    let scratch = Scratch::new("key");
+    let public = scratch.succeed("key new");
+    assert!(public.trim().parse::<PublicKey>().is_ok(), "{public}");
+    assert_eq!(scratch.succeed("key show lrgeo.key"), public);
+    let shown: Value = serde_json::from_str(&scratch.succeed("key show lrgeo.key --json")).unwrap();
+    assert_eq!(shown["public_key"], public.trim());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let path = scratch.0.join("lrgeo.key");
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    let secret = std::fs::read_to_string(scratch.0.join("lrgeo.key")).unwrap();
+    assert!(scratch.fail("key new").contains("not overwritten"));
+    assert_eq!(std::fs::read_to_string(scratch.0.join("lrgeo.key")).unwrap(), secret);
+    assert!(scratch.fail("key show absent.key").contains("absent.key"));
+}
+
+#[test]
+fn a_mechanism_is_published_once() {
+    let scratch = Scratch::new("publish");
+    scratch.succeed("map build --demo --cell 1km -o city.lrmap");
+    scratch.succeed(
+        "mechanism build city.lrmap --kind exp --all-pairs --epsilon 1.5/km -o city.lrmech",
+    );
+    let public: PublicKey = scratch.succeed("key new -o operator.key").trim().parse().unwrap();
+    let command = "publish city.lrmech -o tiles --key operator.key --tile 3km --issued 2026-11-16";
+    let text = scratch.succeed(command);
+    assert!(text.contains("effective") && text.contains(&public.to_string()), "{text}");
+
+    let directory = Directory::open(&scratch.0.join("tiles"), &public).unwrap();
+    let manifest = &directory.manifest;
+    assert_eq!(manifest.issued.to_string(), "2026-11-16T00:00:00Z");
+    assert!(manifest.tiles.len() > 3);
+    for number in 0..manifest.tiles.len() {
+        directory.tile(number).unwrap();
+    }
+
+    let json = scratch.succeed(&format!("{command} --map city.lrmap --quiet --json"));
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["written"], false);
+    assert_eq!(json["tiles"].as_array().unwrap().len(), manifest.tiles.len());
+    assert_eq!(json["tiles"][0]["places"], manifest.tiles[0].places);
+    assert_eq!(json["tiles"][0]["effective_places"], manifest.tiles[0].effective_places);
+
+    let before = scratch.names();
+    let other = scratch.fail("publish city.lrmech -o tiles --key operator.key --tile 2km");
+    assert!(other.contains("never change"), "{other}");
+    scratch.fail("publish city.lrmech -o absent/tiles --key operator.key");
+    scratch.fail("publish city.lrmap -o new --key operator.key");
+    scratch.fail("publish city.lrmech -o new --key absent.key");
+    scratch.fail("publish city.lrmech -o new --key operator.key --tile 1m");
+    scratch.fail("publish city.lrmech -o new --key operator.key --issued yesterday");
+    scratch.succeed("map build --demo --seed 2 --cell 1km -o other.lrmap");
+    let stale = scratch.fail("publish city.lrmech -o new --key operator.key --map other.lrmap");
+    assert!(stale.contains("version"), "{stale}");
+    std::fs::remove_file(scratch.0.join("other.lrmap")).unwrap();
+    assert_eq!(scratch.names(), before, "nothing is left behind");
+}
+
+#[test]
+fn a_mechanism_of_a_round_is_refused() {
+    let scratch = Scratch::new("round");
+    scratch.succeed("map build --demo --cell 1km -o city.lrmap");
+    scratch.succeed(
+        "mechanism build city.lrmap --kind lr-geo --epsilon 1.5/km --users random:2 -o round.lrmech",
+    );
+    scratch.succeed("key new -o operator.key");
+    let error = scratch.fail("publish round.lrmech -o tiles --key operator.key");
+    assert!(error.contains("lr-geo") && error.contains("one round"), "{error}");
+    assert_eq!(scratch.names(), ["city.lrmap", "operator.key", "round.lrmech"]);
+}
