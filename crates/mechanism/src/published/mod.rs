@@ -10,7 +10,7 @@ use crate::rows::SparseMatrix;
 use crate::{City, Cover, Guarantee, MechanismError, Notion, Plan, Proof, Rows};
 
 /// Up to here the dense engine; above, the one whose memory is linear in the places.
-const DENSE_PLACES: usize = 600;
+const DENSE_PLACES: usize = 2_000;
 
 /// One mechanism for everybody.
 pub struct Published;
@@ -39,11 +39,10 @@ impl Mechanism for Published {
         let problem = constraints.omg(city)?;
         let prior = city.prior().iter().sum();
         let (rows, proof) = if city.places() <= DENSE_PLACES {
-            let solution = colgen::solve(&problem, &plan.settings(1e-4))?;
+            let solution = colgen::solve(&problem, &plan.settings(1e-3))?;
             (Rows::Dense(square_matrix(&solution)?), Proof::of(&solution, prior))
         } else {
-            let gap = if city.places() <= 2_000 { 1e-3 } else { 1e-2 };
-            let (solution, sparse) = large::solve_sparse(&problem, &plan.settings(gap))?;
+            let (solution, sparse) = large::solve_sparse(&problem, &plan.settings(1e-2))?;
             (Rows::Sparse(SparseMatrix::from(&*sparse)), Proof::of(&solution, prior))
         };
         let mut notes = constraints.notes();

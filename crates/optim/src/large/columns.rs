@@ -21,6 +21,12 @@ pub(crate) struct Columns {
     pub(crate) ray: Vec<f32>,
 }
 
+/// The largest entry of a ray.
+pub(crate) struct Peak {
+    pub(crate) row: usize,
+    pub(crate) value: f64,
+}
+
 impl Columns {
     /// Shortest-path trees and their rays `exp(-eps D)` on windows of the given log-radius.
     pub(crate) fn new(view: &View<'_>, radius: &[f64]) -> Result<Self, Stopped> {
@@ -118,6 +124,20 @@ impl Columns {
                     Ok(pricer.value())
                 },
             )
+            .collect()
+    }
+
+    /// Where each current ray is largest.
+    pub(crate) fn peaks(&self) -> Vec<Peak> {
+        (0..self.windows.columns())
+            .map(|k| {
+                let rows = self.windows.of(k).rows.iter();
+                let first = Peak { row: k, value: f64::from(f32::MIN_POSITIVE) };
+                rows.zip(&self.ray[self.windows.range(k)]).fold(first, |peak, (&i, &r)| {
+                    let value = f64::from(r);
+                    if value > peak.value { Peak { row: i as usize, value } } else { peak }
+                })
+            })
             .collect()
     }
 

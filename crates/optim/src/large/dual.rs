@@ -9,7 +9,11 @@ use super::view::{Stopped, View};
 /// Sweeps of the multiplicative repair.
 const SWEEPS: usize = 10;
 /// Rounds of pricing and repair.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 10;
+
+/// Columns are lifted this much of their cost above zero: what pricing leaves undone would otherwise be
+/// charged at their own rows, where it may count many times as much as at the peak of the ray.
+const MARGIN: f64 = 1e-8;
 
 /// Pricing precision relative to a column's weight.
 pub(crate) const PRECISION: f64 = 1e-9;
@@ -39,21 +43,38 @@ pub(crate) fn repair(
 }
 
 /// A small `p >= 0` with `R' p >= max(0, -reduced)`.
+///
+/// Each column pays at the row where its ray is largest, not at its own: where costs are uneven a ray
+/// may grow away from its place by orders of magnitude, and a payment there would count for little.
 pub(crate) fn cover(columns: &Columns, reduced: &[f64]) -> Vec<f64> {
-    let need: Vec<f64> = reduced.iter().map(|r| (-r).max(0.0)).collect();
-    let mass = columns.transposed_product(&vec![1.0; need.len()]);
-    let mut p: Vec<f64> = need.iter().zip(&mass).map(|(need, mass)| need / mass).collect();
-    for _ in 0..SWEEPS {
-        let covered = columns.transposed_product(&p);
-        for ((p, need), covered) in p.iter_mut().zip(&need).zip(covered) {
-            if *need > 0.0 && covered > 0.0 {
-                *p *= need / covered;
-            }
-        }
+    let peaks = columns.peaks();
+    let costs = columns.ray_costs();
+    let need: Vec<f64> = (0..reduced.len())
+        .map(|k| (MARGIN * costs[k] - reduced[k]).max(0.0) / peaks[k].value)
+        .collect();
+    let scaled_product = |p: &[f64]| -> Vec<f64> {
+        let product = columns.transposed_product(p);
+        product.into_iter().zip(&peaks).map(|(sum, peak)| sum / peak.value).collect()
+    };
+    let wanting = || (0..need.len()).filter(|&k| need[k] > 0.0);
+    let mass = scaled_product(&vec![1.0; need.len()]);
+    let mut p = vec![0.0f64; need.len()];
+    for k in wanting() {
+        let row = &mut p[peaks[k].row];
+        *row = row.max(need[k] / mass[k]);
     }
-    let covered = columns.transposed_product(&p);
-    for ((p, need), covered) in p.iter_mut().zip(&need).zip(covered) {
-        *p += (need - covered).max(0.0);
+    for _ in 0..SWEEPS {
+        let covered = scaled_product(&p);
+        let mut factor = vec![0.0f64; p.len()];
+        for k in wanting() {
+            let row = &mut factor[peaks[k].row];
+            *row = row.max(need[k] / covered[k]);
+        }
+        p.iter_mut().zip(factor).for_each(|(p, factor)| *p *= factor);
+    }
+    let covered = scaled_product(&p);
+    for k in wanting() {
+        p[peaks[k].row] += (need[k] - covered[k]).max(0.0);
     }
     p
 }
@@ -74,9 +95,10 @@ pub(crate) struct Proof {
 ///
 /// For feasible z, `sum c z = sum mu + sum_k sum_i (c_ik - mu_i) z_ik`. In column k the rows of the
 /// window give at least `min(0, rc_k)`, rc_k the proven minimum over the relaxed cone with 1 at the
-/// anchor, because the anchor's entry lies in [0, 1]; every row outside gives at least
-/// `min(0, c_ik - mu_i)` because its entry does. The latter is the validity check of truncated
-/// pricing: pairs with `c_ik < mu_i` outside a window cost bound, and name the windows to grow.
+/// anchor, because the anchor's entry lies in [0, 1]; the entries of row i outside give at least
+/// `min_k min(0, c_ik - mu_i)` together, because they sum to 1 at most. The latter is the validity
+/// check of truncated pricing: pairs with `c_ik < mu_i` outside a window cost bound, and name the
+/// windows to grow.
 pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Result<Proof, Stopped> {
     let n = view.rows();
     let windows = &columns.windows;
@@ -90,9 +112,11 @@ pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Result<Pr
                 let window = windows.of(k);
                 let weight = |(&i, c): (&u32, &f64)| round_down(c - mu[i as usize]);
                 let weights = window.rows.iter().zip(&columns.cost[range.clone()]).map(weight);
+                // No entry exceeds 1: where the tree proves less than that alone, that is taken.
+                let crude = sum_down(weights.clone().filter(|w| *w < 0.0));
                 pricer.load(&view.graph, window, weights, &columns.tree[range]);
                 // eps * d was rounded to nearest; arcs this much longer cover the true ones.
-                Ok(pricer.proven_value(1.0 + 4.0 * f64::EPSILON).min(0.0))
+                Ok(pricer.proven_value(1.0 + 4.0 * f64::EPSILON).min(0.0).max(crude))
             },
         )
         .collect::<Result<_, Stopped>>()?;
@@ -138,7 +162,7 @@ pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Result<Pr
                 if below > 0 {
                     for (k, &c) in costs.iter().enumerate() {
                         if c < mu[i] {
-                            row.loss = round_down(row.loss + round_down(c - mu[i]));
+                            row.loss = row.loss.min(round_down(c - mu[i]));
                             row.leaking.push(k as u32);
                         }
                     }
