@@ -177,15 +177,16 @@ fn contradictions_are_refused_by_name() {
     let refused = |name: &str, plan: &Plan| {
         build(by_name(name).unwrap(), &city, plan, &()).err().map(|e| e.to_string())
     };
-    let cases: [(&str, &str, Box<dyn Fn(&mut Plan)>); 8] = [
-        ("lr-geo", "exp-radius", Box::new(|p| p.radii.exponential = 9.0)),
-        ("lr-geo", "lr-radius", Box::new(|p| p.radii.relevant = 0.3)),
-        ("lr-geo", "users", Box::new(|p| p.users = vec![])),
-        ("lr-geo", "users", Box::new(|p| p.users = vec![40])),
-        ("lp", "epsilon", Box::new(|p| p.epsilon = per_km(1e6))),
-        ("lp", "epsilon", Box::new(|p| p.epsilon = per_km(1e-9))),
-        ("lp", "gamma", Box::new(|p| p.notion = Notion::Within { gamma_km: 0.2 })),
-        ("published", "stretch", Box::new(|p| p.stretch = 0.9)),
+    type Change = fn(&mut Plan);
+    let cases: [(&str, &str, Change); 8] = [
+        ("lr-geo", "exp-radius", |p| p.radii.exponential = 9.0),
+        ("lr-geo", "lr-radius", |p| p.radii.relevant = 0.3),
+        ("lr-geo", "users", |p| p.users = vec![]),
+        ("lr-geo", "users", |p| p.users = vec![40]),
+        ("lp", "epsilon", |p| p.epsilon = per_km(1e6)),
+        ("lp", "epsilon", |p| p.epsilon = per_km(1e-9)),
+        ("lp", "gamma", |p| p.notion = Notion::Within { gamma_km: 0.2 }),
+        ("published", "stretch", |p| p.stretch = 0.9),
     ];
     for (name, field, change) in cases {
         let mut wrong = plan.clone();
