@@ -92,8 +92,9 @@ fn near_pairs(city: &City) -> Vec<Link> {
     pairs
 }
 
-/// Looks at every pair; where a path is too long its nearest victim gets an arc of its own, until
-/// none is. Returns the largest stretch left.
+/// Looks at every pair; where paths are too long, the nearest victim in each direction gets an arc of
+/// its own, until none is: those behind it are then reached through it. Returns the largest stretch
+/// left.
 fn complete_far_pairs(
     city: &City,
     graph: &mut Graph,
@@ -104,43 +105,66 @@ fn complete_far_pairs(
     let mut worst = 1.0f64;
     progress.begin("stretch of every pair", sources.len() as u64);
     while !sources.is_empty() {
-        let found: Vec<(f64, Option<Link>)> = sources
+        let found: Vec<Reach> = sources
             .par_iter()
             .map_init(
                 || Search::new(city.places()),
                 |search, &source| {
                     search.from(graph, source);
-                    let (mut worst, mut victim) = (1.0f64, None::<Link>);
-                    for j in (0..city.places() as u32).filter(|&j| j != source) {
-                        let (km, path) = (city.distance_km(source, j), search.best[j as usize]);
-                        if path <= stretch * km {
-                            worst = worst.max(if km > 0.0 { path / km } else { 1.0 });
-                        } else if victim.is_none_or(|nearest| km < nearest.km) {
-                            victim = Some(Link { i: source.min(j), j: source.max(j), km });
-                        }
-                    }
-                    (worst, victim)
+                    Reach::of(city, source, &search.best, stretch)
                 },
             )
             .collect();
         let mut open = Vec::new();
-        for (&source, (stretch, victim)) in sources.iter().zip(found) {
-            match victim {
+        for (&source, reach) in sources.iter().zip(found) {
+            if reach.victims.is_empty() {
+                worst = worst.max(reach.stretch);
+                progress.advance(1);
+            } else {
                 // Looked at again: the new arcs shorten other paths as well.
-                Some(link) => {
-                    graph.add(link);
-                    open.push(source);
-                }
-                None => {
-                    worst = worst.max(stretch);
-                    progress.advance(1);
-                }
+                reach.victims.into_iter().for_each(|link| graph.add(link));
+                open.push(source);
             }
         }
         sources = open;
     }
     progress.end();
     worst
+}
+
+/// Directions that victims are sorted into.
+const DIRECTIONS: usize = 16;
+
+/// What the paths from one place are like.
+struct Reach {
+    /// The largest stretch that is allowed.
+    stretch: f64,
+    /// The nearest places whose paths are too long, one per direction.
+    victims: Vec<Link>,
+}
+
+impl Reach {
+    fn of(city: &City, source: u32, path: &[f64], allowed: f64) -> Self {
+        let here = city.coords()[source as usize];
+        let east_scale = here.lat().to_radians().cos();
+        let mut nearest = [None::<Link>; DIRECTIONS];
+        let mut stretch = 1.0f64;
+        for j in (0..city.places() as u32).filter(|&j| j != source) {
+            let there = city.coords()[j as usize];
+            let (km, path) = (here.distance_km(there), path[j as usize]);
+            if path <= allowed * km {
+                stretch = stretch.max(if km > 0.0 { path / km } else { 1.0 });
+                continue;
+            }
+            let (north, east) = (there.lat() - here.lat(), (there.lon() - here.lon()) * east_scale);
+            let turn = north.atan2(east) / std::f64::consts::TAU + 0.5;
+            let slot = &mut nearest[(turn * DIRECTIONS as f64) as usize % DIRECTIONS];
+            if slot.is_none_or(|victim| km < victim.km) {
+                *slot = Some(Link { i: source.min(j), j: source.max(j), km });
+            }
+        }
+        Self { stretch, victims: nearest.into_iter().flatten().collect() }
+    }
 }
 
 struct Graph {

@@ -5,7 +5,8 @@ mod city;
 
 use std::path::PathBuf;
 
-use lrgeo_mechanism::{Built, Epsilon, Plan, REGISTRY, Rows, build};
+use lrgeo_mechanism::rows::SparseMatrix;
+use lrgeo_mechanism::{Built, Epsilon, Plan, REGISTRY, Rows, build, by_name};
 
 fn scratch(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("lrgeo-mechanism-{}", std::process::id()));
@@ -35,16 +36,25 @@ fn every_kind_comes_back_as_it_was() {
 
 #[test]
 fn sparse_rows_come_back_as_they_were() {
-    let map = city::demo_map(1, 250.0);
-    let mut map = map.with_places(&map.central_block(700));
-    map.places.iter_mut().for_each(|place| place.prior = 1.0 / 700.0);
-    let city = city::of(map);
-    let plan = Plan::new(&city, Epsilon::per_km(8.0).unwrap());
-    let built = build(lrgeo_mechanism::by_name("published").unwrap(), &city, &plan, &()).unwrap();
-    assert!(matches!(built.rows, Rows::Sparse(_)));
+    let city = city::block(1, 500.0, 12);
+    let plan = Plan::new(&city, Epsilon::per_km(2.0).unwrap());
+    let built = build(by_name("laplace").unwrap(), &city, &plan, &()).unwrap();
+    // Two explicit entries per row, one column that is never reported, the rest a tail.
+    let matrix = SparseMatrix {
+        start: (0..=12).map(|row| 2 * row).collect(),
+        column: (0..12).flat_map(|row| if row < 6 { [0, 3] } else { [2, 11] }).collect(),
+        value: [0.3, 0.25].repeat(12),
+        tail: vec![0.05; 12],
+        present: (0..12).map(|k| k != 7).collect(),
+    };
+    matrix.validate().unwrap();
+    let sparse = Built { rows: Rows::Sparse(matrix), ..built };
     let path = scratch("sparse");
-    built.save(&path).unwrap();
-    assert_eq!(Built::open(&path).unwrap().0.rows, built.rows);
+    sparse.save(&path).unwrap();
+    let (back, _) = Built::open(&path).unwrap();
+    assert_eq!(back.rows, sparse.rows);
+    let row = back.row(3).unwrap();
+    assert_eq!((row[0], row[3], row[7], row[8]), (0.3, 0.25, 0.0, 0.05));
     std::fs::remove_file(path).unwrap();
 }
 
@@ -54,7 +64,7 @@ fn damage_is_noticed_wherever_it_is() {
     let mut plan = Plan::new(&city, Epsilon::per_km(3.0).unwrap());
     plan.users = vec![1, 5];
     for name in ["laplace", "lr-geo"] {
-        let kind = lrgeo_mechanism::by_name(name).unwrap();
+        let kind = by_name(name).unwrap();
         let path = scratch(&format!("damage-{name}"));
         build(kind, &city, &plan, &()).unwrap().save(&path).unwrap();
         let bytes = std::fs::read(&path).unwrap();
