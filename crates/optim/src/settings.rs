@@ -94,9 +94,9 @@ impl Settings {
         Self { gap, ..Self::default() }
     }
 
-    /// Does the work on as many threads as the settings say; without feature `parallel` on this one.
+    /// Does the work on as many threads as the settings say.
+    #[cfg(feature = "parallel")]
     pub(crate) fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        #[cfg(feature = "parallel")]
         if self.threads > 0
             && let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build()
         {
