@@ -16,7 +16,7 @@ pub(crate) const NO_ROW: u32 = u32::MAX;
 
 /// Floor of an entry whose lower bound is zero: trees need a logarithm. Far below what a cost can
 /// show, far above rounding; the proof of the bound does not use it.
-const SMALLEST_FLOOR: f64 = 1e-11;
+const SMALLEST_FLOOR: f64 = 1e-13;
 
 /// Limits against tied, fixed and bounded values are solved this much tighter (in log z), so that
 /// rounding the result finds room. The proof of the bound does not use it.

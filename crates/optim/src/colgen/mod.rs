@@ -276,7 +276,7 @@ impl<'a> Run<'a> {
 
     /// Whether gap and row sums are good enough, the latter unless several attempts were no better.
     fn accepts(&self, solution: &Solution, wanted: f64) -> bool {
-        let tired = wanted < 0.01 * self.settings.gap;
+        let tired = wanted < 1e-4 * self.settings.gap;
         solution.gap <= self.settings.gap
             && (solution.certificate.worst_row_sum_error <= 1e-12 || tired)
     }
