@@ -1,5 +1,5 @@
 #!/bin/sh
-# Mechanisms on Rome next to the paper's figures, and a round against HiGHS. `run.sh [tables|growth|published|round]..`
+# Mechanisms on Rome next to the paper's figures, and a round against HiGHS. `run.sh [tables|growth|published|published-fine|round]..`
 set -eu
 cd "$(dirname "$0")/../.."
 if [ ! -x bench/.venv/bin/python ]; then
