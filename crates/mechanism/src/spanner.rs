@@ -133,7 +133,7 @@ fn complete_far_pairs(
 }
 
 /// Directions that victims are sorted into.
-const DIRECTIONS: usize = 16;
+const DIRECTIONS: usize = 4;
 
 /// What the paths from one place are like.
 struct Reach {

@@ -43,29 +43,35 @@ impl UserPart {
         place: u32,
     ) -> Self {
         let relevant = relevant_places(city, graph, plan, place);
-        let columns = obfuscation_range(city, plan, place, &relevant);
-        let distances = |to: &[u32]| -> Vec<f64> {
-            relevant.iter().flat_map(|&i| to.iter().map(move |&k| city.distance_km(i, k))).collect()
+        let between = distances(city, &relevant, &relevant);
+        // Row 0 is the user's own place: no report in range of any row is farther from it than this.
+        let range_km = plan.radii.obfuscation;
+        let widest = between[..relevant.len()].iter().copied().fold(0.0, f64::max);
+        let reach_km = match plan.range {
+            RangeRule::Own => range_km,
+            RangeRule::Each => range_km + widest,
         };
-        let (between, towards) = (distances(&relevant), distances(&columns));
+        let near = city.index().within(city.coords()[place as usize], reach_km);
+        let candidates: Vec<u32> = near.into_iter().map(|(k, _)| k).collect();
+        let towards = distances(city, &relevant, &candidates);
+
+        // O_m under *own*, the union of the rows' ranges under *each*.
+        let rows = || towards.chunks_exact(candidates.len());
+        let in_range = |k: usize| rows().any(|row| row[k] <= range_km);
+        let kept: Vec<usize> = (0..candidates.len())
+            .filter(|&k| plan.range == RangeRule::Own || in_range(k))
+            .collect();
+        let columns: Vec<u32> = kept.iter().map(|&k| candidates[k]).collect();
+        let towards = rows().flat_map(|row| kept.iter().map(|&k| row[k])).collect();
         let cost = costs.estimate(city, &relevant, &columns);
         let upload = Coefficients { rows: relevant.len(), columns, between, towards, cost };
         Self { place, relevant, upload }
     }
 }
 
-/// The reported places of a user: O_m under *own*, the union of the rows' ranges under *each*.
-fn obfuscation_range(city: &City, plan: &Plan, place: u32, relevant: &[u32]) -> Vec<u32> {
-    let radius = plan.radii.obfuscation;
-    let range = |i: u32| city.index().within(city.coords()[i as usize], radius);
-    let of: &[u32] = match plan.range {
-        RangeRule::Own => &[place],
-        RangeRule::Each => relevant,
-    };
-    let mut columns: Vec<u32> = of.iter().flat_map(|&i| range(i)).map(|(k, _)| k).collect();
-    columns.sort_unstable();
-    columns.dedup();
-    columns
+/// Straight distances, row-major.
+fn distances(city: &City, from: &[u32], to: &[u32]) -> Vec<f64> {
+    from.iter().flat_map(|&i| to.iter().map(move |&k| city.distance_km(i, k))).collect()
 }
 
 /// Where a user takes its costs from: the cost reference table, or the losses themselves where they
