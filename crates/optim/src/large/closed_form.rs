@@ -15,6 +15,8 @@ const SHORTENING_ROUNDS: usize = 6;
 /// Relative residual of the linear solves.
 const RESIDUAL: f64 = 1e-9;
 const ITERATIONS: usize = 200;
+/// How many times as large, or as small, as its smooth value a dual may be.
+const SWING: f64 = 2.0;
 /// Changes of the active set before the rest is left to shortening.
 const ACTIVE_SET_ROUNDS: usize = 12;
 
@@ -30,6 +32,13 @@ pub(crate) fn dual(view: &View<'_>, columns: &Columns) -> Result<Vec<f64>, Stopp
     let mut mu = vec![0.0; c_bar.len()];
     let apply = |v: &[f64]| view.proceed().map(|()| columns.transposed_product(v));
     bicgstab(apply, &c_bar, &mut mu, RESIDUAL, ITERATIONS)?;
+    // Where costs are uneven the solution swings between neighbours, and rays priced at such duals
+    // grow without measure. It is kept near the smooth duals that spread every ray's cost evenly.
+    let mass = columns.transposed_product(&vec![1.0; c_bar.len()]);
+    for ((mu, cost), mass) in mu.iter_mut().zip(&c_bar).zip(mass) {
+        let smooth = cost / mass;
+        *mu = mu.clamp(SWING.recip() * smooth, SWING * smooth);
+    }
     Ok(mu)
 }
 

@@ -9,7 +9,7 @@ use super::view::{Stopped, View};
 /// Sweeps of the multiplicative repair.
 const SWEEPS: usize = 10;
 /// Rounds of pricing and repair.
-const ROUNDS: usize = 10;
+const ROUNDS: usize = 16;
 
 /// Columns are lifted this much of their cost above zero: what pricing leaves undone would otherwise be
 /// charged at their own rows, where it may count many times as much as at the peak of the ray.

@@ -138,11 +138,17 @@ fn first_bound(
     mut found: impl FnMut(Bound),
 ) -> Result<Columns, Stopped> {
     let mut radii = vec![radius; view.rows()];
+    let mut previous = None;
     loop {
         let mut columns = Columns::new(view, &radii)?;
-        let mut mu = closed_form::dual(view, &columns)?;
+        // Grown windows go on from duals that are nearly feasible already.
+        let mut mu = match previous.take() {
+            Some(mu) => mu,
+            None => closed_form::dual(view, &columns)?,
+        };
         dual::repair(view, &mut columns, &mut mu)?;
         let proof = dual::prove(view, &columns, &mu)?;
+        previous = Some(mu.clone());
         found(Bound { value: proof.bound, mu, mean_cost: proof.mean_cost });
         let growing = proof.leaking.iter().any(|&k| radii[k as usize] < LARGEST_RADIUS);
         if !growing || -proof.outside <= 1e-6 * proof.bound.abs() {
