@@ -46,8 +46,10 @@ impl Mechanism for Published {
             (Rows::Sparse(SparseMatrix::from(&*sparse)), Proof::of(&solution, prior))
         };
         let mut notes = constraints.notes();
-        if constraints.stretch > 1.0 {
-            notes.push(("price of the spanner", price(&constraints, city, &plan, &proof, prior)?));
+        if constraints.stretch > 1.0
+            && let Some(price) = price(&constraints, city, &plan, &proof, prior)?
+        {
+            notes.push(("price of the spanner", price));
         }
         Ok(Made {
             rows,
@@ -67,12 +69,14 @@ fn price(
     plan: &Plan,
     proof: &Proof,
     prior: f64,
-) -> Result<String, MechanismError> {
+) -> Result<Option<String>, MechanismError> {
     let relaxed = constraints.omg(city)?.with_epsilon(plan.epsilon.value())?;
     let bound = large::lower_bound(&relaxed)?.value / prior;
     let lost = 100.0 * (proof.cost - bound) / proof.cost;
-    Ok(format!(
+    let text = format!(
         "no all-pairs matrix at {} costs less than {bound:.6}, {lost:.2} % below this one",
         plan.epsilon
-    ))
+    );
+    // Where the prior is uneven the quick bound may prove nothing.
+    Ok((bound > 0.0).then_some(text))
 }
