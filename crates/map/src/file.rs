@@ -138,11 +138,19 @@ impl Writer {
     }
 }
 
-/// Writes a file under a temporary name beside `path` and renames it when it is complete, so that
-/// `path` is always either the old file or the whole new one.
+/// Writes a file whole or not at all; see [`write_stream`].
 pub fn write_whole<'a>(
     path: &Path,
     parts: impl IntoIterator<Item = &'a [u8]>,
+) -> Result<(), MapError> {
+    write_stream(path, |file| parts.into_iter().try_for_each(|part| file.write_all(part)))
+}
+
+/// Writes a file under a temporary name beside `path` and renames it when it is complete, so that
+/// `path` is always either the old file or the whole new one.
+pub fn write_stream(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), MapError> {
     let name = path.file_name().ok_or_else(|| MapError::file(path, "not a file name"))?;
     let mut hidden = std::ffi::OsString::from(".");
@@ -151,7 +159,7 @@ pub fn write_whole<'a>(
     let partial = path.with_file_name(hidden);
     let written = (|| {
         let mut file = std::io::BufWriter::new(std::fs::File::create(&partial)?);
-        parts.into_iter().try_for_each(|part| file.write_all(part))?;
+        write(&mut file)?;
         file.into_inner()?.sync_all()?;
         std::fs::rename(&partial, path)
     })();

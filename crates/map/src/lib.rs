@@ -30,4 +30,4 @@ pub mod units;
 pub mod utility;
 
 pub use error::MapError;
-pub use file::{Fingerprint, write_whole};
+pub use file::{Fingerprint, write_stream, write_whole};

@@ -57,8 +57,8 @@ pub struct Made {
 /// Every mechanism, in the order in which they are listed.
 pub const REGISTRY: &[&dyn Mechanism] = &[
     &crate::lp::Lp,
-    &crate::lr_geo::LrGeo,
-    &crate::lr_geo::LrGeoF,
+    &crate::lr_geo::LrGeo { fully_connected: false },
+    &crate::lr_geo::LrGeo { fully_connected: true },
     &crate::const_opt::ConstOpt,
     &crate::laplace::PlanarLaplace,
     &crate::exponential::ExpMech,

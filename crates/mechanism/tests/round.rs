@@ -8,7 +8,7 @@ use lrgeo_map::rng::SplitMix;
 use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph, relevant_places};
 use lrgeo_mechanism::rows::Round;
 use lrgeo_mechanism::verify::{as_the_paper_counts, deployed_rows, verify, violation_bound};
-use lrgeo_mechanism::{Built, City, Epsilon, Notion, Plan, RangeRule, Rows, build, by_name};
+use lrgeo_mechanism::{Built, City, Epsilon, Plan, RangeRule, Rows, build, by_name};
 
 /// A plan for `users` random users, radii small enough that free and tied entries both matter.
 fn plan(city: &City, epsilon: f64, users: usize, seed: u64) -> Plan {
@@ -228,10 +228,4 @@ fn the_programme_of_a_round_does_not_grow_with_the_map() {
     });
     let [small, large] = sizes;
     assert!(large <= small + 2, "{small} columns on the small map, {large} on the large one");
-}
-
-#[test]
-fn notions_name_their_reach() {
-    assert_eq!(Notion::AllPairs.reach_km(), f64::INFINITY);
-    assert_eq!(Notion::Within { gamma_km: 1.5 }.reach_km(), 1.5);
 }

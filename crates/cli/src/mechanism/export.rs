@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
-use lrgeo_map::MapError;
 use lrgeo_map::export::npy_header;
+use lrgeo_map::write_stream;
 use lrgeo_mechanism::Built;
 use serde_json::json;
 
@@ -118,23 +118,13 @@ fn feature(built: &Built, place: usize, row: &[f64]) -> serde_json::Value {
     })
 }
 
-/// Writes a file piece by piece under a temporary name; nothing is left behind if that fails.
+/// Writes a file row by row, whole or not at all, and says so.
 fn stream(
     path: &Path,
     ui: &Ui,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), Failure> {
-    let partial = path.with_extension(format!("{}.part", std::process::id()));
-    let written = (|| {
-        let mut out = std::io::BufWriter::new(std::fs::File::create(&partial)?);
-        write(&mut out)?;
-        out.into_inner()?.sync_all()?;
-        std::fs::rename(&partial, path)
-    })();
-    written.map_err(|source| {
-        let _ = std::fs::remove_file(&partial);
-        MapError::Io { path: path.into(), source }
-    })?;
+    write_stream(path, write)?;
     ui.remark(format!("wrote {}", path.display()));
     Ok(())
 }

@@ -17,49 +17,33 @@ use crate::{City, Cover, Guarantee, MechanismError, Notion, Plan, Proof, Rows};
 use coefficients::UserPart;
 
 /// The paper's mechanism.
-pub struct LrGeo;
+pub struct LrGeo {
+    /// Gamma is infinite, so every pair of relevant places is constrained: LR-Geo-F.
+    pub fully_connected: bool,
+}
 
-/// The same with gamma infinite: every pair of relevant places is constrained.
-pub struct LrGeoF;
-
-impl Mechanism for LrGeo {
-    fn name(&self) -> &'static str {
-        "lr-geo"
-    }
-
-    fn about(&self) -> &'static str {
-        "one locally relevant matrix per user of a round (the paper's LR-Geo)"
-    }
-
-    fn guarantee(&self, plan: &Plan) -> Guarantee {
-        Guarantee { notion: plan.notion, epsilon: plan.epsilon, cover: Cover::Round }
-    }
-
-    fn per_user(&self) -> bool {
-        true
-    }
-
-    fn make(
-        &self,
-        city: &City,
-        plan: &Plan,
-        progress: &dyn Progress,
-    ) -> Result<Made, MechanismError> {
-        make(city, plan, progress)
+impl LrGeo {
+    fn plan(&self, plan: &Plan) -> Plan {
+        let notion = if self.fully_connected { Notion::AllPairs } else { plan.notion };
+        Plan { notion, ..plan.clone() }
     }
 }
 
-impl Mechanism for LrGeoF {
+impl Mechanism for LrGeo {
     fn name(&self) -> &'static str {
-        "lr-geo-f"
+        if self.fully_connected { "lr-geo-f" } else { "lr-geo" }
     }
 
     fn about(&self) -> &'static str {
-        "LR-Geo with gamma infinite: all pairs of relevant places (LR-Geo-F)"
+        match self.fully_connected {
+            true => "LR-Geo with gamma infinite: all pairs of relevant places (LR-Geo-F)",
+            false => "one locally relevant matrix per user of a round (the paper's LR-Geo)",
+        }
     }
 
     fn guarantee(&self, plan: &Plan) -> Guarantee {
-        LrGeo.guarantee(&Plan { notion: Notion::AllPairs, ..plan.clone() })
+        let notion = self.plan(plan).notion;
+        Guarantee { notion, epsilon: plan.epsilon, cover: Cover::Round }
     }
 
     fn per_user(&self) -> bool {
@@ -72,7 +56,7 @@ impl Mechanism for LrGeoF {
         plan: &Plan,
         progress: &dyn Progress,
     ) -> Result<Made, MechanismError> {
-        make(city, &Plan { notion: Notion::AllPairs, ..plan.clone() }, progress)
+        make(city, &self.plan(plan), progress)
     }
 }
 
