@@ -19,18 +19,77 @@ use crate::MechanismError;
 /// asked for.
 const DENSE_PLACES: usize = 2_000;
 
-/// Places, prior and losses of a map.
+/// Where the places of a city are and how likely each is: as much as a phone knows of it.
+pub struct Geography {
+    coords: Vec<Coord>,
+    prior: Vec<f64>,
+    index: SpatialIndex,
+    spacing_km: f64,
+}
+
+impl Geography {
+    /// Places with a coordinate and a prior each; at least two.
+    pub fn new(coords: Vec<Coord>, prior: Vec<f64>) -> Result<Self, MechanismError> {
+        let Some(spacing_km) = spacing_km(&coords) else {
+            return Err(MechanismError::invalid("places", "a mechanism needs at least two places"));
+        };
+        let is_weight = |p: &f64| p.is_finite() && *p >= 0.0;
+        if prior.len() != coords.len() || !prior.iter().all(is_weight) {
+            return Err(MechanismError::invalid("prior", "must be one probability per place"));
+        }
+        let index = SpatialIndex::new(&coords);
+        Ok(Self { coords, prior, index, spacing_km })
+    }
+
+    /// K.
+    pub fn places(&self) -> usize {
+        self.coords.len()
+    }
+
+    /// Where the places are.
+    pub fn coords(&self) -> &[Coord] {
+        &self.coords
+    }
+
+    /// How likely a user is at each place.
+    pub fn prior(&self) -> &[f64] {
+        &self.prior
+    }
+
+    /// Finds places by distance.
+    pub fn index(&self) -> &SpatialIndex {
+        &self.index
+    }
+
+    /// The median distance to the nearest other place.
+    pub fn spacing_km(&self) -> f64 {
+        self.spacing_km
+    }
+
+    /// The straight distance between two places.
+    pub fn distance_km(&self, i: u32, j: u32) -> f64 {
+        self.coords[i as usize].distance_km(self.coords[j as usize])
+    }
+}
+
+/// A geography with streets and what a wrong report costs on them: as much as a server knows.
 pub struct City {
     map: Map,
     version: Fingerprint,
-    coords: Vec<Coord>,
-    prior: Vec<f64>,
+    geography: Geography,
     utility: Arc<dyn Utility>,
     /// Only travel distance has a cost reference table.
     has_table: bool,
-    index: SpatialIndex,
-    spacing_km: f64,
     table: Mutex<Option<Arc<CostTable>>>,
+}
+
+/// A city is its places, and more: whatever needs the places only takes a [`Geography`].
+impl std::ops::Deref for City {
+    type Target = Geography;
+
+    fn deref(&self) -> &Geography {
+        &self.geography
+    }
 }
 
 impl City {
@@ -61,19 +120,14 @@ impl City {
         utility: Arc<dyn Utility>,
         has_table: bool,
     ) -> Result<Self, MechanismError> {
-        let coords = map.coords();
-        let prior: Vec<f64> = map.places.iter().map(|p| p.prior).collect();
-        let Some(spacing_km) = spacing_km(&coords) else {
-            return Err(MechanismError::invalid("places", "a mechanism needs at least two places"));
-        };
-        if utility.places() != coords.len() {
-            let reason =
-                format!("are for {} places, the map has {}", utility.places(), coords.len());
+        let prior = map.places.iter().map(|p| p.prior).collect();
+        let geography = Geography::new(map.coords(), prior)?;
+        if utility.places() != geography.places() {
+            let (losses, places) = (utility.places(), geography.places());
+            let reason = format!("are for {losses} places, the map has {places}");
             return Err(MechanismError::invalid("losses", reason));
         }
-        let index = SpatialIndex::new(&coords);
-        let table = Mutex::new(None);
-        Ok(Self { map, version, coords, prior, utility, has_table, index, spacing_km, table })
+        Ok(Self { map, version, geography, utility, has_table, table: Mutex::new(None) })
     }
 
     /// The map.
@@ -86,51 +140,21 @@ impl City {
         self.version
     }
 
-    /// K.
-    pub fn places(&self) -> usize {
-        self.coords.len()
-    }
-
-    /// Where the places are.
-    pub fn coords(&self) -> &[Coord] {
-        &self.coords
-    }
-
-    /// How likely a user is at each place.
-    pub fn prior(&self) -> &[f64] {
-        &self.prior
-    }
-
     /// What a report costs the service; the prior is not in it.
     pub fn utility(&self) -> &dyn Utility {
         &*self.utility
-    }
-
-    /// Finds places by distance.
-    pub fn index(&self) -> &SpatialIndex {
-        &self.index
-    }
-
-    /// The median distance to the nearest other place.
-    pub fn spacing_km(&self) -> f64 {
-        self.spacing_km
-    }
-
-    /// The straight distance between two places.
-    pub fn distance_km(&self, i: u32, j: u32) -> f64 {
-        self.coords[i as usize].distance_km(self.coords[j as usize])
     }
 
     /// The true costs `c_ik = p_i loss(i, k)` of all places (Eq. 3-5), for the optimiser.
     pub fn cost(&self) -> Result<Box<dyn Cost>, MechanismError> {
         let places = self.places();
         if places > DENSE_PLACES {
-            let (utility, prior) = (self.utility.clone(), self.prior.clone());
+            let (utility, prior) = (self.utility.clone(), self.prior().to_vec());
             let all = (0..places as u32).collect();
             return Ok(Box::new(MeasuredCost { utility, prior, all }));
         }
         let mut values = self.utility.all();
-        for (line, p) in values.chunks_exact_mut(places).zip(&self.prior) {
+        for (line, p) in values.chunks_exact_mut(places).zip(self.prior()) {
             line.iter_mut().for_each(|c| *c *= p);
         }
         Ok(Box::new(DenseCost::new(places, places, values)?))

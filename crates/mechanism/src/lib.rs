@@ -29,7 +29,7 @@ mod sphere;
 pub mod verify;
 
 pub use built::{Built, Proof, expected_cost};
-pub use city::City;
+pub use city::{City, Geography};
 pub use epsilon::Epsilon;
 pub use error::MechanismError;
 pub use matrix::ObfuscationMatrix;

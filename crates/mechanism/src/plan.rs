@@ -4,7 +4,7 @@ use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::units::Length;
 use lrgeo_optim::Settings;
 
-use crate::{City, Epsilon, MechanismError, Notion};
+use crate::{Epsilon, Geography, MechanismError, Notion};
 
 /// Whose range decides what is tied (spec section 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -105,9 +105,9 @@ const SMALLEST_EPS_SPACING: f64 = 1e-4;
 impl Plan {
     /// Sensible values for a city: radii in proportion to its spacing, gamma large enough to join
     /// all places.
-    pub fn new(city: &City, epsilon: Epsilon) -> Self {
-        let spacing = city.spacing_km();
-        let gamma_km = connecting_gamma(city, GAMMA * spacing);
+    pub fn new(places: &Geography, epsilon: Epsilon) -> Self {
+        let spacing = places.spacing_km();
+        let gamma_km = connecting_gamma(places, GAMMA * spacing);
         let relevant = (RELEVANT * spacing).max(gamma_km);
         let exponential = EXPONENTIAL * spacing;
         let radii = Radii {
@@ -116,23 +116,24 @@ impl Plan {
             exponential,
             obfuscation: (OBFUSCATION * spacing).max(exponential),
         };
-        Self::bare(epsilon, Notion::Within { gamma_km }, radii)
+        Self::with_radii(epsilon, Notion::Within { gamma_km }, radii)
     }
 
     /// The `paper` settings of spec section 7, whatever the map.
     pub fn paper() -> Result<Self, MechanismError> {
         let radii =
             Radii { relevant: 20.0, relevant_max: Some(20), exponential: 4.0, obfuscation: 4.5 };
-        Ok(Self::bare(Epsilon::per_km(10.0)?, Notion::Within { gamma_km: 1.0 }, radii))
+        Ok(Self::with_radii(Epsilon::per_km(10.0)?, Notion::Within { gamma_km: 1.0 }, radii))
     }
 
     /// The `practical` settings of spec section 7, whatever the map.
     pub fn practical() -> Result<Self, MechanismError> {
         let radii = Radii { relevant: 2.0, relevant_max: None, exponential: 1.0, obfuscation: 4.0 };
-        Ok(Self::bare(Epsilon::per_km(2.0)?, Notion::Within { gamma_km: 1.0 }, radii))
+        Ok(Self::with_radii(Epsilon::per_km(2.0)?, Notion::Within { gamma_km: 1.0 }, radii))
     }
 
-    fn bare(epsilon: Epsilon, notion: Notion, radii: Radii) -> Self {
+    /// These radii, and everything else as usual.
+    pub fn with_radii(epsilon: Epsilon, notion: Notion, radii: Radii) -> Self {
         Self {
             epsilon,
             notion,
@@ -156,7 +157,7 @@ impl Plan {
     }
 
     /// Refuses values that contradict each other or make no sense on this map; warns of nothing.
-    pub fn check(&self, city: &City) -> Result<(), MechanismError> {
+    pub fn check(&self, places: &Geography) -> Result<(), MechanismError> {
         let Radii { relevant, relevant_max, exponential, obfuscation } = self.radii;
         let named = [
             ("lr-radius", relevant),
@@ -192,17 +193,17 @@ impl Plan {
         if !(self.stretch >= 1.0 && self.stretch <= 2.0) {
             return Err(MechanismError::invalid("stretch", "must lie between 1 and 2"));
         }
-        let per_spacing = self.epsilon.value() * city.spacing_km();
+        let per_spacing = self.epsilon.value() * places.spacing_km();
         if !(SMALLEST_EPS_SPACING..=LARGEST_EPS_SPACING).contains(&per_spacing) {
             let reason = format!(
                 "{} times the spacing of {:.3} km is {per_spacing:.3e}; it must lie between {SMALLEST_EPS_SPACING} and {LARGEST_EPS_SPACING}",
                 self.epsilon,
-                city.spacing_km()
+                places.spacing_km()
             );
             return Err(MechanismError::invalid("epsilon", reason));
         }
-        if self.users.iter().any(|&user| user as usize >= city.places()) {
-            let reason = format!("must be places of the map, which has {}", city.places());
+        if self.users.iter().any(|&user| user as usize >= places.places()) {
+            let reason = format!("must be places of the map, which has {}", places.places());
             return Err(MechanismError::invalid("users", reason));
         }
         Ok(())
@@ -213,14 +214,14 @@ impl Plan {
 ///
 /// Only places outside the largest part are looked at again, so that one far place does not make
 /// the graph complete.
-pub fn connecting_gamma(city: &City, start_km: f64) -> f64 {
-    let mut part = NeighbourGraph::new(city.coords(), start_km).components();
+pub fn connecting_gamma(places: &Geography, start_km: f64) -> f64 {
+    let mut part = NeighbourGraph::new(places.coords(), start_km).components();
     let mut gamma_km = start_km;
     while part.iter().any(|&p| p != part[0]) {
         gamma_km *= 1.1;
         let largest = largest_part(&part);
         for i in (0..part.len()).filter(|&i| part[i] != largest).collect::<Vec<_>>() {
-            for (j, _) in city.index().within(city.coords()[i], gamma_km) {
+            for (j, _) in places.index().within(places.coords()[i], gamma_km) {
                 let (from, to) = (part[i], part[j as usize]);
                 if from != to {
                     part.iter_mut().filter(|p| **p == from).for_each(|p| *p = to);

@@ -4,12 +4,12 @@
 use lrgeo_map::neighbours::NeighbourGraph;
 
 use crate::programme::shrunk;
-use crate::{City, Epsilon, MechanismError, Notion, Plan, RangeRule};
+use crate::{Epsilon, Geography, MechanismError, Notion, Plan, RangeRule};
 
 /// The LR set `N_m = { j : D(m, j) <= Gamma }` (Def. 4.1), nearest first, at most as many as the
 /// plan allows. `graph` is the Geo-Ind graph; without one (gamma infinite, LR-Geo-F) `D = d`.
 pub fn relevant_places(
-    city: &City,
+    places: &Geography,
     graph: Option<&NeighbourGraph>,
     plan: &Plan,
     user: u32,
@@ -17,7 +17,7 @@ pub fn relevant_places(
     let limit = plan.radii.relevant;
     let mut near = match graph {
         Some(graph) => graph.within(user, limit),
-        None => city.index().within(city.coords()[user as usize], limit),
+        None => places.index().within(places.coords()[user as usize], limit),
     };
     // The user's own place first, even where another has the same coordinates.
     near.sort_by(|a, b| {
@@ -28,10 +28,10 @@ pub fn relevant_places(
 }
 
 /// The Geo-Ind graph of a plan; `None` when every pair is a neighbour.
-pub fn geo_ind_graph(city: &City, plan: &Plan) -> Option<NeighbourGraph> {
+pub fn geo_ind_graph(places: &Geography, plan: &Plan) -> Option<NeighbourGraph> {
     match plan.notion {
         Notion::Within { gamma_km } if gamma_km.is_finite() => {
-            Some(NeighbourGraph::new(city.coords(), gamma_km))
+            Some(NeighbourGraph::new(places.coords(), gamma_km))
         }
         _ => None,
     }

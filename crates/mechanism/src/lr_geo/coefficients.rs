@@ -4,7 +4,7 @@ use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::table::CostTable;
 
 use crate::relevant::relevant_places;
-use crate::{City, Plan, RangeRule};
+use crate::{City, Geography, Plan, RangeRule};
 
 /// The coefficients of a user's LR-OMG (Eq. 14-17): what is uploaded. Rows have no names in it;
 /// columns do, because users share y (spec section 9 says what that discloses).
@@ -36,14 +36,14 @@ pub struct UserPart {
 impl UserPart {
     /// LR set, range and coefficient matrices of a user.
     pub fn prepare(
-        city: &City,
+        places: &Geography,
         graph: Option<&NeighbourGraph>,
         costs: &Costs<'_>,
         plan: &Plan,
         place: u32,
     ) -> Self {
-        let relevant = relevant_places(city, graph, plan, place);
-        let between = distances(city, &relevant, &relevant);
+        let relevant = relevant_places(places, graph, plan, place);
+        let between = distances(places, &relevant, &relevant);
         // Row 0 is the user's own place: no report in range of any row is farther from it than this.
         let range_km = plan.radii.obfuscation;
         let widest = between[..relevant.len()].iter().copied().fold(0.0, f64::max);
@@ -51,9 +51,9 @@ impl UserPart {
             RangeRule::Own => range_km,
             RangeRule::Each => range_km + widest,
         };
-        let near = city.index().within(city.coords()[place as usize], reach_km);
+        let near = places.index().within(places.coords()[place as usize], reach_km);
         let candidates: Vec<u32> = near.into_iter().map(|(k, _)| k).collect();
-        let towards = distances(city, &relevant, &candidates);
+        let towards = distances(places, &relevant, &candidates);
 
         // O_m under *own*, the union of the rows' ranges under *each*.
         let rows = || towards.chunks_exact(candidates.len());
@@ -63,30 +63,39 @@ impl UserPart {
             .collect();
         let columns: Vec<u32> = kept.iter().map(|&k| candidates[k]).collect();
         let towards = rows().flat_map(|row| kept.iter().map(|&k| row[k])).collect();
-        let cost = costs.estimate(city, &relevant, &columns);
+        let cost = costs.estimate(places, &relevant, &columns);
         let upload = Coefficients { rows: relevant.len(), columns, between, towards, cost };
         Self { place, relevant, upload }
     }
 }
 
 /// Straight distances, row-major.
-fn distances(city: &City, from: &[u32], to: &[u32]) -> Vec<f64> {
-    from.iter().flat_map(|&i| to.iter().map(move |&k| city.distance_km(i, k))).collect()
+fn distances(places: &Geography, from: &[u32], to: &[u32]) -> Vec<f64> {
+    from.iter().flat_map(|&i| to.iter().map(move |&k| places.distance_km(i, k))).collect()
 }
 
-/// Where a user takes its costs from: the cost reference table, or the losses themselves where they
-/// are public and need none.
+/// Where a user takes its costs from: the cost reference table, what it has downloaded of it, or the
+/// losses themselves where they are public and need none.
 pub struct Costs<'a> {
-    table: Option<&'a CostTable>,
+    losses: Box<dyn Fn(&[u32], &[u32]) -> Vec<f64> + Sync + 'a>,
     ceiling: f64,
 }
 
 impl<'a> Costs<'a> {
     /// The table of a city, or its losses without one.
-    pub fn of(city: &City, table: Option<&'a CostTable>) -> Self {
+    pub fn of(city: &'a City, table: Option<&'a CostTable>) -> Self {
         let most_likely = city.prior().iter().copied().fold(0.0, f64::max);
         let worst = table.map_or_else(|| city.utility().ceiling(), CostTable::ceiling_km);
-        Self { table, ceiling: most_likely * worst }
+        Self::new(most_likely * worst, move |rows, columns| match table {
+            Some(table) => table.upper(rows, columns),
+            None => city.utility().losses(rows, columns),
+        })
+    }
+
+    /// From whatever says `beta + o_i + o_k` between places, row-major; none times a prior may be
+    /// larger than `ceiling`.
+    pub fn new(ceiling: f64, losses: impl Fn(&[u32], &[u32]) -> Vec<f64> + Sync + 'a) -> Self {
+        Self { losses: Box::new(losses), ceiling }
     }
 
     /// A public constant above every cost: what reports outside a user's range are charged.
@@ -95,13 +104,10 @@ impl<'a> Costs<'a> {
     }
 
     /// `c_hat = p_i (beta + o_i + o_k)` (Eq. 25 with travel offsets), row-major.
-    pub fn estimate(&self, city: &City, rows: &[u32], columns: &[u32]) -> Vec<f64> {
-        let mut cost = match self.table {
-            Some(table) => table.upper(rows, columns),
-            None => city.utility().losses(rows, columns),
-        };
+    pub fn estimate(&self, places: &Geography, rows: &[u32], columns: &[u32]) -> Vec<f64> {
+        let mut cost = (self.losses)(rows, columns);
         for (&i, line) in rows.iter().zip(cost.chunks_exact_mut(columns.len())) {
-            line.iter_mut().for_each(|c| *c *= city.prior()[i as usize]);
+            line.iter_mut().for_each(|c| *c *= places.prior()[i as usize]);
         }
         cost
     }
