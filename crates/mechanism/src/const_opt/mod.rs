@@ -6,7 +6,8 @@ use lrgeo_optim::colgen;
 use crate::mechanism::{Made, Mechanism};
 use crate::programme::{Constraints, ensure_dense, square_matrix};
 use crate::relevant::TieRule;
-use crate::{City, Cover, Guarantee, MechanismError, Plan, Proof, RangeRule, Rows};
+use crate::verify::every_pair;
+use crate::{City, Cover, Epsilon, Guarantee, MechanismError, Plan, Proof, RangeRule, Rows};
 
 /// Entries within r_exp are free, all others `y_k exp(-eps d_ik / 2)`.
 pub struct ConstOpt;
@@ -52,4 +53,41 @@ impl Mechanism for ConstOpt {
             real_epsilon: None,
         })
     }
+}
+
+/// The y that a server publishes, so that a phone can solve its own programme alone (spec section 9,
+/// `local`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublicY {
+    /// One per place.
+    pub y: Vec<f64>,
+    /// What was proven about the ConstOPT that it comes from.
+    pub proof: Proof,
+}
+
+/// ConstOPT is solved at an epsilon smaller by this part, with the users' own kernel: what a phone
+/// cuts out of it then fulfils the phone's constraints with room to spare, so that rounding never
+/// leaves a programme without a solution.
+const SPARE: f64 = 1e-4;
+
+/// ConstOPT over the whole map with the users' r_exp and r_obf, verified; its y. Restricted to the
+/// relevant places of any user, its matrix is feasible, so every user's programme has a solution.
+pub fn public_y(
+    city: &City,
+    plan: &Plan,
+    progress: &dyn Progress,
+) -> Result<PublicY, MechanismError> {
+    ensure_dense(city)?;
+    let mut constraints = Constraints::new(city, plan, progress)?;
+    constraints.epsilon = Epsilon::per_km(constraints.epsilon.value() * (1.0 - SPARE))?;
+    let rule = TieRule { range: RangeRule::Each, ..TieRule::of(plan)? };
+    let solution = colgen::solve(&constraints.tied(city, rule)?, &plan.settings(1e-4))?;
+    let rows = Rows::Dense(square_matrix(&solution)?);
+    let reach_km = plan.notion.reach_km();
+    let finding = every_pair(&rows, city.coords(), plan.epsilon, reach_km, progress);
+    if !finding.is_private() {
+        return Err(MechanismError::NotPrivate { worst_log_excess: finding.worst_log_excess });
+    }
+    let proof = Proof::of(&solution, city.prior().iter().sum());
+    Ok(PublicY { y: solution.y, proof })
 }

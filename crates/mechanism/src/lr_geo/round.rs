@@ -39,7 +39,31 @@ impl Programme {
             let at = columns.partition_point(|&c| c < k);
             columns.insert(at, k);
         }
+        Self::over(columns, uploads, rule, notion, ceiling, None)
+    }
 
+    /// The programme of one user with a public y (spec section 9, `local`): tied entries are
+    /// constants, so nobody else is needed. All places are columns, since what is tied outside the
+    /// range counts in the row sums.
+    pub fn alone(
+        upload: &Coefficients,
+        rule: TieRule,
+        notion: Notion,
+        ceiling: f64,
+        public_y: &[f64],
+    ) -> Result<Self, MechanismError> {
+        let columns = (0..public_y.len() as u32).collect();
+        Self::over(columns, &[upload], rule, notion, ceiling, Some(public_y.to_vec()))
+    }
+
+    fn over(
+        columns: Vec<u32>,
+        uploads: &[&Coefficients],
+        rule: TieRule,
+        notion: Notion,
+        ceiling: f64,
+        fixed_y: Option<Vec<f64>>,
+    ) -> Result<Self, MechanismError> {
         let width = columns.len();
         let rows: Vec<usize> = uploads.iter().map(|upload| upload.rows).collect();
         let height: usize = rows.iter().sum();
@@ -73,7 +97,7 @@ impl Programme {
             arcs,
             ties: Some(Ties::new(height, width, &factors)?),
             bounds: Vec::new(),
-            fixed_y: None,
+            fixed_y,
         })?;
         Ok(Self { problem, columns, rows })
     }

@@ -77,12 +77,7 @@ enum Columns {
 
 /// What [`crate::Cover::Round`] promises: every pair within a matrix, and between users the entries
 /// tied in both; of all rows under *each*, of the deployed rows under *own*.
-pub(super) fn promised(
-    round: &Round,
-    coords: &[Coord],
-    epsilon: Epsilon,
-    reach_km: f64,
-) -> Finding {
+pub fn promised(round: &Round, coords: &[Coord], epsilon: Epsilon, reach_km: f64) -> Finding {
     let lines = lines(round, coords);
     let every_row = round.ties.range == RangeRule::Each;
     compare(&lines, coords, epsilon, reach_km, |a, b| {
