@@ -1,0 +1,1 @@
+//! The phone: fetches, prepares, verifies, remembers, draws, reports.

@@ -1,0 +1,26 @@
+//! What client and server say to each other (spec section 9; sections 4.2-4.5 of the paper).
+//!
+//! The messages are sorted by what they disclose, because that is what matters about them:
+//!
+//! - [`public`] comes from the server and is the same for everybody;
+//! - [`quiet`] is all that a client sends in the modes `published` and `local`: names of public files,
+//!   and the report. No type in it can hold another place or a coordinate;
+//! - [`offload`] is the paper's protocol, in which a client sends the coefficients of its programme.
+//!   `docs/what-the-server-learns.md` says what that discloses.
+//!
+//! Every message has two encodings, JSON and CBOR ([`encoding`]). Whatever the server refuses, it
+//! refuses with a [`Refusal`].
+
+mod digest;
+pub mod encoding;
+pub mod offload;
+pub mod path;
+pub mod public;
+pub mod quiet;
+mod refusal;
+
+pub use digest::Digest;
+pub use refusal::{Reason, Refusal};
+
+/// The version of these messages, in every path and description; others are refused.
+pub const VERSION: u32 = 1;

@@ -1,0 +1,147 @@
+//! The paper's protocol (sections 4.2-4.5): a user uploads the coefficients of its programme and gets a
+//! matrix. `docs/what-the-server-learns.md` says what each field discloses.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Digest;
+
+/// The circle of the cost table around v_a, a random relevant place (Proposition 4.3).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema, utoipa::IntoParams))]
+#[serde(deny_unknown_fields)]
+pub struct Circle {
+    /// The version of the map.
+    pub map: Digest,
+    /// The number of the place in its centre.
+    pub centre: u32,
+    /// Its radius.
+    pub radius_km: f64,
+}
+
+/// What the table says about the places of a circle.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct TableCircle {
+    /// The version of the map.
+    pub map: Digest,
+    /// The cells that stand for the places in the circle, ascending.
+    pub cells: Vec<u32>,
+    /// `beta` between all of them in kilometres, row-major.
+    pub beta: Vec<f64>,
+}
+
+/// The coefficients of a user's LR-OMG (Eq. 14-17). Rows have no names and come in random order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Join {
+    /// The version of the map.
+    pub map: Digest,
+    /// How many relevant places.
+    pub rows: u32,
+    /// The numbers of the places that may be reported, ascending.
+    pub columns: Vec<u32>,
+    /// Distances between relevant places, row-major, in kilometres.
+    pub between: Vec<f64>,
+    /// Distances from relevant to reported places, row-major.
+    pub towards: Vec<f64>,
+    /// Estimated costs over the same, priors included.
+    pub cost: Vec<f64>,
+}
+
+/// The answer to a [`Join`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Joined {
+    /// What to ask about, in paths.
+    pub ticket: String,
+    /// What shows that the ticket is yours: `Authorization: Bearer <token>`.
+    pub token: String,
+}
+
+/// How far a ticket is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Others may still join.
+    Waiting,
+    /// The round is being solved.
+    Solving,
+    /// The matrix is there.
+    Done,
+    /// There is none: see `refusal`.
+    Failed,
+}
+
+/// The state of a ticket.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct TicketState {
+    /// How far it is.
+    pub phase: Phase,
+    /// How many users are in the round, as far as is known.
+    pub users: u32,
+    /// The bounds of the round so far, once there are any.
+    pub bounds: Option<Bounds>,
+    /// Why it failed.
+    pub refusal: Option<crate::Refusal>,
+}
+
+/// The bounds of Proposition 4.2 as they move; in kilometres times prior, as the costs are uploaded.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Bounds {
+    /// Iterations so far.
+    pub iteration: u64,
+    /// The cost of the best matrices so far; absent before there are any.
+    pub upper: Option<f64>,
+    /// No matrices cost less.
+    pub lower: f64,
+}
+
+/// A user's matrix.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct UserMatrix {
+    /// The version of the map.
+    pub map: Digest,
+    /// The places that may be reported, ascending: those of all users of the round, and one more.
+    pub columns: Vec<u32>,
+    /// The rows in the order of the upload, row-major.
+    pub values: Vec<f64>,
+    /// The y that all users of the round share, one per column.
+    pub y: Vec<f64>,
+    /// What was proven about the round.
+    pub certificate: Certificate,
+}
+
+/// What was proven about a round; costs as uploaded, so priors included.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Certificate {
+    /// Which engine solved it.
+    pub engine: String,
+    /// How it ended: `optimal`, `gap` or `limit`.
+    pub status: String,
+    /// How many users it had.
+    pub users: u32,
+    /// What the matrices of all of them cost.
+    pub cost: f64,
+    /// No matrices cost less.
+    pub lower_bound: f64,
+    /// `(cost - lower_bound) / cost`.
+    pub gap: f64,
+    /// Iterations of the engine.
+    pub iterations: u64,
+    /// The largest `ln(z_ik / z_jk) - eps d_ij` of the programme; at most zero.
+    pub worst_log_excess: f64,
+    /// The largest distance of a row's sum from one.
+    pub worst_row_sum_error: f64,
+}

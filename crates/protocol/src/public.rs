@@ -1,0 +1,185 @@
+//! What the server says to everybody alike.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Digest;
+use crate::encoding::Encoding;
+
+/// Something that the operator signed. The signature is of the CBOR encoding, so it holds whichever
+/// encoding it came in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Signed<T> {
+    /// What was signed.
+    pub body: T,
+    /// `ed25519:` and the public key in hexadecimal digits. Believe a key that you knew before.
+    pub key: String,
+    /// The signature of [`Signed::bytes`], 128 hexadecimal digits.
+    pub signature: String,
+}
+
+impl<T: Serialize> Signed<T> {
+    /// What a signature of `body` is about; `kind` keeps signatures of different kinds of documents
+    /// apart.
+    pub fn bytes(kind: &str, body: &T) -> Vec<u8> {
+        let mut bytes = format!("lrgeo {kind} {}\n", crate::VERSION).into_bytes();
+        bytes.extend(Encoding::Cbor.encode(body));
+        bytes
+    }
+}
+
+/// The kind of document that a signed [`MapDescription`] is.
+pub const DESCRIPTION: &str = "map description";
+
+/// Everything public about a map (`GET /v1/map`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct MapDescription {
+    /// [`crate::VERSION`].
+    pub protocol: u32,
+    /// The version of the map.
+    pub map: Digest,
+    /// When this was issued, like `2026-11-16T08:00:00Z`; an older one than known is refused.
+    pub issued: String,
+    /// The hash of the manifest of the published tiles.
+    pub manifest: Digest,
+    /// Latitude and longitude of every place, by number.
+    pub places: Vec<[f64; 2]>,
+    /// How likely a user is at each.
+    pub prior: Vec<f64>,
+    /// Privacy and radii.
+    pub parameters: Parameters,
+    /// The cost reference table, without its content.
+    pub table: TableDescription,
+    /// What `local` needs; absent where the server does not offer it.
+    pub local: Option<Local>,
+    /// How rounds are held, for `offload`.
+    pub rounds: Rounds,
+}
+
+/// Epsilon and the radii of the paper, in kilometres.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Parameters {
+    /// Epsilon, in 1/km.
+    pub epsilon_per_km: f64,
+    /// The neighbour threshold gamma; absent: all pairs.
+    pub gamma_km: Option<f64>,
+    /// Gamma: how far locally relevant places may be.
+    pub relevant_km: f64,
+    /// At most this many of them.
+    pub relevant_max: Option<u32>,
+    /// r_exp: farther reports follow the exponential kernel.
+    pub exponential_km: f64,
+    /// r_obf: the obfuscation range.
+    pub obfuscation_km: f64,
+    /// The range rule.
+    pub range: Range,
+}
+
+/// Whose range decides what is tied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Range {
+    /// The user's, as in the paper.
+    Own,
+    /// That of each row.
+    Each,
+}
+
+/// The cost reference table (section 4.5 of the paper).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct TableDescription {
+    /// The side of its cells.
+    pub cell_km: f64,
+    /// The cell that stands for each place (v-hat).
+    pub cells: Vec<u32>,
+    /// How wrong that is at most (o_v), in millimetres of way.
+    pub offsets_mm: Vec<u32>,
+    /// No estimated cost, prior included, is larger; reports out of range are charged this.
+    pub ceiling: f64,
+}
+
+/// What a phone needs to solve its programme by itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Local {
+    /// The public y, one per place: from ConstOPT over the whole map.
+    pub y: Vec<f64>,
+    /// What that ConstOPT costs per report.
+    pub cost: f64,
+    /// No ConstOPT costs less.
+    pub lower_bound: f64,
+    /// For each published tile, by number, the [`TableTile`] for its places.
+    pub table_tiles: Vec<Digest>,
+}
+
+/// How rounds are held.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Rounds {
+    /// A round begins when so many users have joined,
+    pub users: u32,
+    /// or so many seconds after the first one did.
+    pub window_seconds: f64,
+    /// Results are kept for so many seconds.
+    pub keep_seconds: f64,
+    /// A user may upload at most so many relevant places.
+    pub most_relevant: u32,
+}
+
+/// A fixed part of the cost table, for all places of one published tile.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct TableTile {
+    /// The version of the map.
+    pub map: Digest,
+    /// The number of the published tile.
+    pub tile: u32,
+    /// The cells of all places that are relevant to a place of the tile, ascending.
+    pub rows: Vec<u32>,
+    /// The cells of all places that may be reported from one of those, ascending.
+    pub columns: Vec<u32>,
+    /// `beta` between them in kilometres, row-major.
+    pub beta: Vec<f64>,
+}
+
+/// The answer to a report: where the service would send this user, as far as it can tell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Targets {
+    /// By estimated travel distance from the reported place, nearest first.
+    pub targets: Vec<Target>,
+}
+
+/// Somewhere to go.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// Its number.
+    pub target: u32,
+    /// Latitude and longitude.
+    pub at: [f64; 2],
+    /// The way from the reported place.
+    pub estimated_km: f64,
+}
+
+/// What a report was answered with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Received {
+    /// How many reports of this map the service has had, this one included.
+    pub reports: u64,
+}

@@ -1,0 +1,73 @@
+//! All that a client sends in the modes `published` and `local`.
+//!
+//! A [`Request`] names a public file or carries a [`Report`]. There is no variant, and no field,
+//! that could hold where somebody is: a client that speaks only these requests cannot say it. What is
+//! left to learn is which files it asks for, and when.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Digest, path};
+
+/// The number of a place that was *drawn* from a row of a mechanism. Not where anybody is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(transparent)]
+pub struct ReportedPlace(pub u32);
+
+/// A report, as the service gets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Report {
+    /// The version of the map that numbers the places.
+    pub map: Digest,
+    /// The place.
+    pub place: ReportedPlace,
+}
+
+/// Everything that may be asked for quietly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// The description of the map, the same for everybody.
+    Map,
+    /// The manifest of the tiles, the same for everybody.
+    Manifest,
+    /// Its signature.
+    Signature,
+    /// The list of places that the manifest names, the same for everybody.
+    Places(Digest),
+    /// A published tile: whoever asks is probably at one of its places.
+    Tile(Digest),
+    /// The slice of the cost table for a published tile: the same disclosure.
+    TableTile(Digest),
+    /// A report.
+    Report(Report),
+    /// What the service makes of a report.
+    Targets(Report),
+}
+
+impl Request {
+    /// The path, with a query where there is one.
+    pub fn path(&self) -> String {
+        match self {
+            Self::Map => path::MAP.to_owned(),
+            Self::Manifest => path::MANIFEST.to_owned(),
+            Self::Signature => path::SIGNATURE.to_owned(),
+            Self::Places(hash) => path::file(path::PLACES, *hash),
+            Self::Tile(hash) => path::file(path::TILES, *hash),
+            Self::TableTile(hash) => path::file(path::TABLE_TILES, *hash),
+            Self::Report(_) => path::REPORTS.to_owned(),
+            Self::Targets(Report { map, place }) => {
+                format!("{}?map={map}&place={}", path::TARGETS, place.0)
+            }
+        }
+    }
+
+    /// The body, for the one request that has one.
+    pub fn body(&self) -> Option<Report> {
+        match self {
+            Self::Report(report) => Some(*report),
+            _ => None,
+        }
+    }
+}
