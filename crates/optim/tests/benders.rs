@@ -56,6 +56,8 @@ fn problems() -> Vec<Problem> {
         joint(6, 3, 9, 4.0, 0.7, 1.5),
         joint(5, 10, 6, 8.0, 0.5, 1.0),
         joint(6, 1, 20, 3.0, 1.0, 1.5),
+        joint(8, 2, 8, 3.0, 1.1, 2.2),
+        joint(12, 4, 20, 2.0, 1.0, 4.0),
     ]
 }
 
@@ -70,7 +72,7 @@ fn bounds_bracket_the_optimum_and_only_close_in() {
         assert!((solution.objective - optimum.objective).abs() <= tolerance);
         assert!(solution.lower_bound <= optimum.objective);
         assert!(solution.objective >= optimum.lower_bound);
-        assert!(solution.trace.len() > 2 && solution.trace.len() <= 90, "{}", solution.iterations);
+        assert!(solution.trace.len() > 2 && solution.trace.len() <= 12, "{}", solution.iterations);
         for point in &solution.trace {
             assert!(point.lower_bound <= optimum.objective, "{point:?}");
             assert!(point.upper_bound >= optimum.lower_bound, "{point:?}");
@@ -84,13 +86,13 @@ fn bounds_bracket_the_optimum_and_only_close_in() {
 
 /// The paper's stopping rule: 0.01 km per report (costs here are per report already).
 #[test]
-fn the_papers_gap_is_reached_in_tens_of_iterations() {
+fn the_papers_gap_is_reached_in_a_few_iterations() {
     let settings = Settings::to_gap(0.0);
     for problem in problems() {
         let solution = benders::solve_with(&problem, &settings, &Options::default()).unwrap();
         assert_eq!(solution.status, Status::Gap);
         assert!(solution.objective - solution.lower_bound <= PAPER_GAP);
-        assert!(solution.iterations <= 40, "{} iterations", solution.iterations);
+        assert!(solution.iterations <= 8, "{} iterations", solution.iterations);
     }
 }
 
@@ -113,13 +115,13 @@ fn a_cancelled_solve_returns_the_best_so_far() {
     let settings = Settings {
         cancel: Some(cancel),
         progress: Some(std::sync::Arc::new(move |progress| {
-            flag.store(progress.iteration >= 5, Ordering::Relaxed);
+            flag.store(progress.iteration >= 2, Ordering::Relaxed);
         })),
         ..Settings::default()
     };
     let solution = benders::solve(&problem, &settings).unwrap();
     assert_eq!(solution.status, Status::Limit);
-    assert!(solution.iterations <= 6);
+    assert_eq!(solution.iterations, 2);
     assert!(check(&problem, &solution.z, &solution.y).is_strict());
     assert!(solution.lower_bound > 0.0 && solution.lower_bound < solution.objective);
 }

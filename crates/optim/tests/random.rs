@@ -29,11 +29,8 @@ const ORACLE_HOLDS: f64 = 8.0;
 fn judge(case: &Case) -> Result<(), String> {
     let problem = &case.problem;
     let settings = Settings { time_limit: Some(Duration::from_secs(20)), ..Settings::default() };
-    let answers: Vec<(&str, Result<Solution, Error>)> = ENGINES
-        .iter()
-        .filter(|(name, _)| *name != "benders") // its tail is long at small eps; see below
-        .map(|(name, engine)| (*name, engine(problem, &settings)))
-        .collect();
+    let answers: Vec<(&str, Result<Solution, Error>)> =
+        ENGINES.iter().map(|(name, engine)| (*name, engine(problem, &settings))).collect();
     let oracle_holds = case.eps_spacing <= ORACLE_HOLDS;
 
     let infeasible = |answer: &Result<Solution, Error>| matches!(answer, Err(Error::Infeasible { row, .. }) if *row < problem.rows());
@@ -131,42 +128,6 @@ fn row_sums_hold_where_entries_must_vanish() {
         assert!(report.worst_row_sum_error <= 1e-12, "{kind:?} {seed} {eps_spacing}: {report:?}");
         assert_eq!(solution.status, Status::Optimal, "{kind:?} {seed} {eps_spacing}");
     }
-}
-
-/// Bounds are valid whenever Benders stops, and where it says optimal it is. Half a second each.
-#[test]
-fn benders_never_contradicts_the_oracle() {
-    let settings = Settings { time_limit: Some(Duration::from_millis(500)), ..Settings::default() };
-    let (mut solved, mut optimal) = (0, 0);
-    for eps_spacing in [0.3, 1.0, 2.0, 4.0, 8.0] {
-        for kind in KINDS {
-            let case = case(kind, 1, eps_spacing);
-            let problem = &case.problem;
-            let replay = || problem_to_json(problem).unwrap();
-            let oracle = direct::solve(problem, &Settings::default());
-            let answer = benders::solve(problem, &settings);
-            let (oracle, solution) = match (oracle, answer) {
-                (Ok(oracle), Ok(solution)) => (oracle, solution),
-                (Err(Error::Infeasible { .. }), answer) => {
-                    assert!(answer.is_err(), "{}", replay());
-                    continue;
-                }
-                (Ok(_), Err(Error::StoppedEarly | Error::NotStrict { .. })) => continue,
-                (_, answer) => panic!("{kind:?} {eps_spacing}: {answer:?}\n{}", replay()),
-            };
-            solved += 1;
-            let tolerance = 1e-6 * oracle.objective + 1e-8 * problem.mean_cost();
-            assert!(check(problem, &solution.z, &solution.y).is_strict(), "{}", replay());
-            assert!(solution.lower_bound <= oracle.objective + 1e-12, "{}", replay());
-            assert!(solution.objective >= oracle.lower_bound - tolerance, "{}", replay());
-            if solution.status == Status::Optimal {
-                optimal += 1;
-                assert!(solution.objective <= oracle.objective + tolerance, "{}", replay());
-            }
-        }
-    }
-    println!("{solved} solved, {optimal} to optimality");
-    assert!(solved >= 25 && optimal >= 15, "{solved} solved, {optimal} to optimality");
 }
 
 #[test]

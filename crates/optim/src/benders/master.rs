@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Ours: the row sums' own cuts (`sum_k f_ik y_k <= 1` over tied entries, the Farkas rays everybody
-//! knows in advance) are in H from the start, and the next y is not the minimiser but the point of a
-//! level set nearest to the best y so far (level bundle method), which tames the leaps of the minimiser.
+//! knows in advance) are in H from the start. The minimiser leaps from corner to corner, so its value is
+//! used (the lower bound), and the next y comes from `path`.
 
 use super::subproblem::Subproblem;
 use crate::direct::{AffineBound, Costs, Limits, Multipliers};
@@ -17,11 +17,8 @@ use clarabel::solver::{
     SupportedConeT,
 };
 
-/// How far up from the lower towards the upper bound the level lies.
-const LEVEL: f64 = 0.3;
-
 /// A cut without a multiplier for so many iterations rests until it is violated again.
-const MOST_IDLE: u32 = 4;
+const MOST_IDLE: u32 = 1;
 
 /// A member of the cut set H.
 #[derive(Debug)]
@@ -40,21 +37,14 @@ impl Cut {
     }
 }
 
-/// The master's proof: the best dual point that its cuts combine to.
-#[derive(Debug)]
-pub(super) struct Guess {
-    /// The minimiser.
-    pub(super) y: Vec<f64>,
-    /// Proven lower bound of the whole problem.
-    pub(super) lower_bound: f64,
-    /// Row duals behind it, by row of the problem.
-    pub(super) mu: Vec<f64>,
-}
-
 /// What the master finds.
 #[derive(Debug)]
 pub(super) enum Stage1 {
-    Guess(Guess),
+    /// Proven lower bound of the whole problem, and the row duals behind it.
+    Guess {
+        lower_bound: f64,
+        mu: Vec<f64>,
+    },
     /// The feasibility cuts contradict each other: no y at all. The row with the largest share.
     Infeasible {
         row: usize,
@@ -132,6 +122,18 @@ impl Master {
         self.cuts.push(Cut { group, bounds_cost: false, bound, idle: 0 });
     }
 
+    /// Whether any y is a variable.
+    pub(super) fn has_shared(&self) -> bool {
+        !self.shared.is_empty()
+    }
+
+    /// By column: the largest y that no row sum forbids, where y is a variable.
+    pub(super) fn units(&self) -> Vec<Option<f64>> {
+        let mut units = vec![None; self.fixed_y.len()];
+        self.shared.iter().zip(&self.largest).for_each(|(&k, largest)| units[k] = Some(*largest));
+        units
+    }
+
     /// Number of cuts.
     pub(super) fn cuts(&self) -> usize {
         self.cuts.len()
@@ -150,7 +152,7 @@ impl Master {
 
     /// Minimises over y and w, and proves the lower bound from the multipliers of the cuts.
     pub(super) fn solve(&mut self, limits: &Limits) -> Stage1 {
-        let Some(solution) = self.optimise(None, limits) else { return Stage1::Stopped };
+        let Some(solution) = self.optimise(limits) else { return Stage1::Stopped };
         let multipliers = &solution.z[self.first_cut()..];
         match solution.status {
             SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible => {
@@ -167,7 +169,7 @@ impl Master {
                 let (y, w) = solution.x.split_at(self.shared.len());
                 let y = self.spread(y);
                 self.rest_and_wake(multipliers, &y, w);
-                Stage1::Guess(Guess { y, lower_bound: proof.constant.max(0.0), mu: proof.mu })
+                Stage1::Guess { lower_bound: proof.constant.max(0.0), mu: proof.mu }
             }
         }
     }
@@ -192,27 +194,6 @@ impl Master {
         self.cuts.iter().filter(|cut| cut.is_active())
     }
 
-    /// The y to try next: nearest to `centre` among those that the cuts think at most `level` of the
-    /// way from the lower bound up to the best cost known.
-    pub(super) fn trial(
-        &self,
-        guess: &Guess,
-        centre: &[f64],
-        upper_bound: f64,
-        limits: &Limits,
-    ) -> Vec<f64> {
-        let level = guess.lower_bound + LEVEL * (upper_bound - guess.lower_bound);
-        let projected = self.optimise(Some(Level { centre, at_most: level }), limits);
-        match projected {
-            Some(solution)
-                if matches!(solution.status, SolverStatus::Solved | SolverStatus::AlmostSolved) =>
-            {
-                self.spread(&solution.x[..self.shared.len()])
-            }
-            _ => guess.y.clone(),
-        }
-    }
-
     /// From the scaled variables to one y per column.
     fn spread(&self, scaled: &[f64]) -> Vec<f64> {
         let mut y = self.fixed_y.clone();
@@ -226,9 +207,8 @@ impl Master {
         2 * self.shared.len() + self.groups
     }
 
-    /// The program for the interior-point solver: y scaled to [0, 1], then w; cuts as rows. Without a level
-    /// the cost is minimised, with one the distance to its centre.
-    fn optimise(&self, level: Option<Level<'_>>, limits: &Limits) -> Option<DefaultSolution<f64>> {
+    /// The program for the interior-point solver: y scaled to [0, 1], then w; cuts as rows.
+    fn optimise(&self, limits: &Limits) -> Option<DefaultSolution<f64>> {
         let (n, groups) = (self.shared.len(), self.groups);
         let mut rows = Rows::default();
         (0..n).for_each(|v| rows.at_most([(v, -1.0)], 0.0));
@@ -252,26 +232,7 @@ impl Master {
             .map(|(&k, largest)| self.alpha.iter().map(|alpha| alpha[k]).sum::<f64>() * largest)
             .collect();
         let cost: Vec<f64> = alpha.into_iter().chain((0..groups).map(|_| 1.0)).collect();
-        let (quadratic, linear) = match &level {
-            None => (CscMatrix::zeros((n + groups, n + groups)), cost),
-            Some(level) => {
-                if level.at_most.is_finite() {
-                    rows.at_most(cost.iter().copied().enumerate(), level.at_most);
-                }
-                let centre = self.shared.iter().zip(&self.largest);
-                let centre = centre.map(|(&k, largest)| -level.centre[k] / largest);
-                let linear = centre.chain((0..groups).map(|_| 0.0)).collect();
-                let diagonal: Vec<usize> = (0..n).collect();
-                let quadratic = CscMatrix::new_from_triplets(
-                    n + groups,
-                    n + groups,
-                    diagonal.clone(),
-                    diagonal,
-                    vec![1.0; n],
-                );
-                (quadratic, linear)
-            }
-        };
+        let quadratic = CscMatrix::zeros((n + groups, n + groups));
         let options = DefaultSettings {
             verbose: false,
             max_threads: 1,
@@ -284,7 +245,7 @@ impl Master {
         let matrix = rows.matrix(n + groups);
         let cones: [SupportedConeT<f64>; 1] = [NonnegativeConeT(rows.limits.len())];
         let mut solver =
-            DefaultSolver::new(&quadratic, &linear, &matrix, &rows.limits, &cones, options).ok()?;
+            DefaultSolver::new(&quadratic, &cost, &matrix, &rows.limits, &cones, options).ok()?;
         solver.solve();
         let solution = solver.solution;
         let finite = solution.x.iter().chain(&solution.z).all(|value| value.is_finite());
@@ -354,13 +315,6 @@ impl Master {
         sum.constant -= size * terms * f64::EPSILON;
         sum
     }
-}
-
-/// A level set of the cuts, and the point to stay near.
-#[derive(Debug)]
-struct Level<'a> {
-    centre: &'a [f64],
-    at_most: f64,
 }
 
 /// Inequalities `a x <= b`, row by row.

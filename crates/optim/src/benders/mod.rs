@@ -3,35 +3,42 @@
 //!
 //! Both bounds of Proposition 4.2 hold at every iteration and are recorded: the master relaxes the problem
 //! (lower bound, proven again from its multipliers), and subproblems that all have a solution give a
-//! matrix (upper bound, strictly feasible). Departures from the letter: see `master` (level sets) and
-//! `subproblem` (solved by column generation).
+//! matrix (upper bound, strictly feasible). Departures from the letter: the y to try is not the master's
+//! minimiser but comes from the central path (`path`), and so does a second cut per user and iteration;
+//! subproblems are solved by column generation (`subproblem`).
 
+mod cholesky;
 mod master;
+mod path;
 mod subproblem;
+#[cfg(test)]
+mod tests;
+mod user;
 
 use crate::check::check;
 use crate::colgen;
 use crate::cost::DenseCost;
-use crate::direct::Limits;
+use crate::direct::{Costs, Limits};
 use crate::error::{Error, Infeasibility};
 use crate::matrix::{DenseMatrix, Matrix};
 use crate::problem::Problem;
 use crate::settings::{Progress, Settings};
 use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
 use master::{Master, Stage1};
+use path::Path;
 use subproblem::{Subproblem, Verdict};
 
 /// The paper's stopping gap xi, in km per report.
 pub const PAPER_GAP: f64 = 0.01;
 
 /// More iterations than this are not worth it: the best so far is returned.
-const MOST_ITERATIONS: usize = 300;
+const MOST_ITERATIONS: usize = 100;
+
+/// The central path is followed to this share of what the bounds leave open.
+const TIGHTENING: f64 = 0.1;
 
 /// Subproblems are solved ten times as well as the whole, but never beyond what doubles resolve.
 const FINEST_GAP: f64 = 1e-7;
-
-/// The shortest part of the way to a trial that is taken; shorter ones stall.
-const SHORTEST_STEP: f64 = 0.3;
 
 /// What Benders takes besides the common settings.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,30 +69,36 @@ pub fn solve_with(
     options: &Options,
 ) -> Result<Solution, Error> {
     let stop = settings.start()?;
-    let mut subproblems = Subproblem::all(problem)?;
+    let subproblems = Subproblem::all(problem)?;
     let mut master = Master::new(&subproblems, problem.fixed_y());
-    let mut best = Best::new(problem, first_y(problem, settings, &master)?);
-    let (mut trace, mut step) = (Vec::new(), 1.0_f64);
+    let mut y = master.start();
+    let mut best = Best::new(problem, y.clone());
+    let mut path = master.has_shared().then(|| {
+        let programs = subproblems.iter().map(|subproblem| &subproblem.program);
+        let dual = best.mean_cost / problem.rows() as f64;
+        Path::new(programs, master.units(), &y, dual, settings.threads != 1)
+    });
+    let mut trace = Vec::new();
 
     for iteration in 1..=MOST_ITERATIONS {
-        let limits = Limits::of(settings, &stop);
-        // Stage 1: the master guesses y and w.
-        let guess = match master.solve(&limits) {
-            Stage1::Guess(guess) => guess,
-            Stage1::Infeasible { row } => {
-                return Err(Error::Infeasible { row, reason: Infeasibility::RowsContradict });
+        let before = (best.upper_bound(), best.lower_bound);
+        // Where to look: the central path gives y, and row duals that fit together.
+        let mut walked = false;
+        if let Some(path) = &mut path {
+            walked = path.advance(TIGHTENING * best.open());
+            y = path.y();
+            if !walked && iteration == 1 {
+                y = feasible_y(problem, settings)?.unwrap_or(y);
             }
-            Stage1::Stopped => break,
-        };
-        best.raise(guess.lower_bound, &guess.mu);
-        if best.is_done(settings, options) || stop.requested() {
-            break;
+            let points = subproblems.iter().zip(path.multipliers());
+            for (m, (subproblem, point)) in points.enumerate() {
+                master.require(m, subproblem.program.affine_bound(&point, Costs::Counted));
+            }
         }
-        let y = best.towards(&master.trial(&guess, &best.y, best.upper_bound(), &limits), step);
-        // Stage 2: every subproblem checks its w_m at this y and proposes a cut.
-        let verdicts = judge_all(&mut subproblems, &y, settings, &limits);
+        // Stage 2: every subproblem checks this y and proposes a cut.
+        let limits = Limits::of(settings, &stop);
         let mut matrices = Vec::new();
-        for (m, verdict) in verdicts.into_iter().enumerate() {
+        for (m, verdict) in judge_all(&subproblems, &y, settings, &limits).into_iter().enumerate() {
             match verdict {
                 Verdict::Bounded { cut, matrix } => {
                     master.require(m, cut);
@@ -95,41 +108,46 @@ pub fn solve_with(
                 Verdict::Stopped => {}
             }
         }
-        // In-out: where y was infeasible, the next is nearer to one that is not.
         if matrices.len() == subproblems.len() {
             best.lower_to(problem, &subproblems, &y, matrices);
-            step = (2.0 * step).min(1.0);
-        } else {
-            step = (0.5 * step).max(SHORTEST_STEP);
+        }
+        // Stage 1: the master's best guess of y and w under all cuts.
+        match master.solve(&limits) {
+            Stage1::Guess { lower_bound, mu } => best.raise(lower_bound, &mu),
+            Stage1::Infeasible { row } => {
+                return Err(Error::Infeasible { row, reason: Infeasibility::RowsContradict });
+            }
+            Stage1::Stopped => {}
         }
         let seconds = stop.seconds();
         let (upper_bound, lower_bound) = (best.upper_bound(), best.lower_bound);
         trace.push(TracePoint { iteration, upper_bound, lower_bound, seconds });
         let (gap, columns) = (best.gap(), master.cuts());
         stop.report(Progress { iteration, upper_bound, lower_bound, gap, columns, seconds });
+        let stuck = !walked && before == (upper_bound, lower_bound);
+        if best.is_done(settings, options) || stop.requested() || path.is_none() || stuck {
+            break;
+        }
     }
     best.into_solution(problem, settings, options, &master, trace, stop.seconds())
 }
 
-/// A y that every subproblem can live with, from the problem without its costs (feasibility cuts
-/// alone would grope for one); an even share of each column where none is found at once.
-fn first_y(problem: &Problem, settings: &Settings, master: &Master) -> Result<Vec<f64>, Error> {
-    if problem.fixed_y().is_some() || !problem.has_ties() {
-        return Ok(master.start());
-    }
+/// A y that every subproblem can live with, from the problem without its costs; an error where
+/// there is none. Asked only where the central path does not find the feasible set.
+fn feasible_y(problem: &Problem, settings: &Settings) -> Result<Option<Vec<f64>>, Error> {
     let entries = problem.rows() * problem.columns();
     let constant = DenseCost::new(problem.rows(), problem.columns(), vec![1.0; entries])?;
     let settings = Settings { progress: None, gap: 0.5, ..settings.clone() };
     match colgen::solve(&problem.with_cost(constant)?, &settings) {
-        Ok(solution) => Ok(solution.y),
+        Ok(solution) => Ok(Some(solution.y)),
         Err(error @ Error::Infeasible { .. }) => Err(error),
-        Err(_) => Ok(master.start()),
+        Err(_) => Ok(None),
     }
 }
 
 /// All subproblems at one y, in parallel.
 fn judge_all(
-    subproblems: &mut [Subproblem],
+    subproblems: &[Subproblem],
     y: &[f64],
     settings: &Settings,
     limits: &Limits,
@@ -139,9 +157,9 @@ fn judge_all(
     #[cfg(feature = "parallel")]
     if settings.threads != 1 {
         use rayon::prelude::*;
-        return subproblems.par_iter_mut().map(|s| s.judge(y, &settings, limits)).collect();
+        return subproblems.par_iter().map(|s| s.judge(y, &settings, limits)).collect();
     }
-    subproblems.iter_mut().map(|s| s.judge(y, &settings, limits)).collect()
+    subproblems.iter().map(|s| s.judge(y, &settings, limits)).collect()
 }
 
 /// The best bounds so far and what stands behind them.
@@ -149,7 +167,7 @@ struct Best {
     mean_cost: f64,
     lower_bound: f64,
     mu: Vec<f64>,
-    /// Where the level method stays near: the y of the best matrix, the start before there is one.
+    /// The y of the best matrix.
     y: Vec<f64>,
     matrix: Option<(DenseMatrix, f64)>,
 }
@@ -168,6 +186,11 @@ impl Best {
         self.cost().unwrap_or(f64::INFINITY)
     }
 
+    /// What the bounds leave open, at most the mean cost while little is known.
+    fn open(&self) -> f64 {
+        self.upper_bound().min(self.mean_cost) - self.lower_bound
+    }
+
     fn gap(&self) -> f64 {
         self.cost()
             .map_or(f64::INFINITY, |cost| relative_gap(self.mean_cost, cost, self.lower_bound))
@@ -176,14 +199,6 @@ impl Best {
     fn is_done(&self, settings: &Settings, options: &Options) -> bool {
         let absolute = (self.upper_bound() - self.lower_bound) / options.reports;
         self.gap() <= settings.gap || absolute <= options.absolute_gap
-    }
-
-    /// A part of the way from the best y to another; all of it while there is no best.
-    fn towards(&self, y: &[f64], step: f64) -> Vec<f64> {
-        if self.matrix.is_none() {
-            return y.to_vec();
-        }
-        self.y.iter().zip(y).map(|(here, there)| here + step * (there - here)).collect()
     }
 
     fn raise(&mut self, lower_bound: f64, mu: &[f64]) {

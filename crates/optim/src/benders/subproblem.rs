@@ -5,11 +5,10 @@
 //! [`Program::affine_bound`] turns any such point into a cut that is valid by construction. Where column
 //! generation finds no matrix, a general LP solver decides: a point, or a Farkas ray.
 
-use crate::colgen::{self, WarmStart};
+use crate::colgen;
 use crate::cost::DenseCost;
 use crate::direct::{
-    AffineBound, Answer, Costs, Draft, Limits, Multipliers, Program, Shared, centre, interior,
-    strict,
+    AffineBound, Answer, Costs, Draft, Limits, Program, Shared, centre, interior, strict,
 };
 use crate::error::Error;
 use crate::matrix::Matrix;
@@ -35,7 +34,6 @@ pub(super) struct Subproblem {
     problem: Problem,
     /// The same as a program whose y_k are variables.
     pub(super) program: Program,
-    warm: WarmStart,
 }
 
 impl Subproblem {
@@ -76,19 +74,18 @@ impl Subproblem {
             fixed_y: None,
         })?;
         let program = Program::new(whole, rows);
-        Ok(Self { problem, program, warm: WarmStart::default() })
+        Ok(Self { problem, program })
     }
 
     /// Solves the group with y held.
-    pub(super) fn judge(&mut self, y: &[f64], settings: &Settings, limits: &Limits) -> Verdict {
+    pub(super) fn judge(&self, y: &[f64], settings: &Settings, limits: &Limits) -> Verdict {
         let held = match self.problem.with_fixed_y(y.to_vec()) {
             Ok(problem) => problem,
             Err(_) => return Verdict::Stopped,
         };
-        if let Ok(solution) = colgen::solve_from(&held, settings, &mut self.warm)
-            && let Ok(multipliers) = self.multipliers(y, &solution.certificate.mu)
+        if let Ok(solution) = colgen::solve(&held, settings)
+            && let Ok(cut) = self.cut(y, &solution.certificate.mu)
         {
-            let cut = self.program.affine_bound(&multipliers, Costs::Counted);
             return Verdict::Bounded { cut, matrix: Some((solution.z, solution.objective)) };
         }
         match interior::solve(&self.program, Shared::Held(y), limits.clone()) {
@@ -108,12 +105,18 @@ impl Subproblem {
         }
     }
 
-    /// The dual point with these row duals: flows by pricing, then what bounds can still take.
-    fn multipliers(&self, y: &[f64], mu: &[f64]) -> Result<Multipliers, Error> {
-        // Flows do not depend on the scale of y_k, except through bounds; but at zero they vanish.
-        let largest = self.program.anchor.iter().map(|anchor| anchor.map_or(1.0, |(_, f)| 1.0 / f));
-        let lifted = y.iter().zip(largest).map(|(y, largest)| y.max(1e-6 * largest)).collect();
-        let flows = colgen::flows(&self.problem.with_fixed_y(lifted)?, mu)?;
-        Ok(self.program.multipliers_of_flows(mu, &flows))
+    /// The optimality cut of any row duals: pricing finds the flows that go with them, so that no other cut
+    /// with these duals lies higher, at any y. With bounds the flows depend on y, and fit this one.
+    pub(super) fn cut(&self, y: &[f64], mu: &[f64]) -> Result<AffineBound, Error> {
+        let flows = if self.problem.bounds().is_empty() {
+            colgen::flows(&self.problem, mu)?
+        } else {
+            // At a y of zero flows would vanish.
+            let largest = self.program.anchor.iter().map(|tied| tied.map_or(1.0, |(_, f)| 1.0 / f));
+            let lifted = y.iter().zip(largest).map(|(y, largest)| y.max(1e-6 * largest)).collect();
+            colgen::flows(&self.problem.with_fixed_y(lifted)?, mu)?
+        };
+        let multipliers = self.program.multipliers_of_flows(mu, &flows);
+        Ok(self.program.affine_bound(&multipliers, Costs::Counted))
     }
 }
