@@ -14,6 +14,9 @@ pub enum Failure {
     /// Something about a mechanism.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
+    /// The server cannot start or go on.
+    #[error(transparent)]
+    Server(#[from] lrgeo_server::ServerError),
     /// A table made from another version of the map.
     #[error("{}: was made from another version of the map; make it again with `lrgeo cost-table build`", .0.display())]
     OtherMap(PathBuf),

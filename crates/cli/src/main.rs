@@ -11,6 +11,7 @@ mod mechanism;
 mod obfuscate;
 mod options;
 mod publish;
+mod serve;
 mod solve;
 mod ui;
 mod verify;
@@ -40,6 +41,7 @@ Examples, one per command:
   lrgeo key new -o operator.key
   lrgeo key show operator.key
   lrgeo publish city.lrmech -o tiles --key operator.key
+  lrgeo serve --map city.lrmap --data city-data
   lrgeo solve problem.json -o solution.json
   lrgeo check problem.json solution.json
 
@@ -81,6 +83,8 @@ enum Command {
     Key(key::KeyCommand),
     /// Cut a mechanism into fixed public tiles and sign them.
     Publish(publish::Publish),
+    /// Run the service: tiles, rounds, reports.
+    Serve(serve::Serve),
     /// Find the cheapest mechanism of a problem file, with a proven bound.
     Solve(solve::Solve),
     /// Verify a solution file against its problem.
@@ -110,6 +114,7 @@ fn run(command: Command, ui: &Ui) -> Result<(), Failure> {
         Command::Compare(compare) => compare.run(ui),
         Command::Key(command) => command.run(ui),
         Command::Publish(publish) => publish.run(ui),
+        Command::Serve(serve) => serve.run(ui),
         Command::Solve(solve) => solve.run(ui),
         Command::Check(check) => check.run(ui),
     }

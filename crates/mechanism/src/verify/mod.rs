@@ -62,7 +62,7 @@ pub fn verify_by(built: &Built, method: Method, progress: &dyn Progress) -> Verd
     let epsilon = built.guarantee.epsilon;
     let reach_km = built.guarantee.notion.reach_km();
     if let Rows::Users(round) = &built.rows {
-        let guaranteed = round::promised(round, &built.coords, epsilon, reach_km);
+        let guaranteed = promised(round, &built.coords, epsilon, reach_km);
         let deployed = deployed_rows(round, &built.coords, epsilon, reach_km);
         let rows = round.users.iter().flat_map(|u| (0..u.relevant.len()).map(|i| u.row(i)));
         let worst_row_sum_error = rows.map(row_sum_error).fold(0.0, f64::max);
@@ -139,12 +139,23 @@ pub fn every_pair(
 /// Whole rows of some places against each other, in both directions: as much of the promise as
 /// somebody can check who has these rows and no others.
 pub fn among(rows: &[Vec<f64>], coords: &[Coord], epsilon: Epsilon, reach_km: f64) -> Finding {
+    let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
+    by_distance(&rows, |i, j| coords[i].distance_km(coords[j]), epsilon, reach_km)
+}
+
+/// The same for somebody who knows how far apart the rows are, but not where.
+pub fn by_distance(
+    rows: &[&[f64]],
+    km: impl Fn(usize, usize) -> f64 + Sync,
+    epsilon: Epsilon,
+    reach_km: f64,
+) -> Finding {
     let compare = |i: usize| {
         let mut finding = Finding::default();
         for j in (0..rows.len()).filter(|&j| j != i) {
-            let km = coords[i].distance_km(coords[j]);
+            let km = km(i, j);
             if km <= reach_km {
-                finding.add(Pair { at: (i as u32, j as u32), km }, &rows[i], &rows[j], epsilon);
+                finding.add(Pair { at: (i as u32, j as u32), km }, rows[i], rows[j], epsilon);
             }
         }
         finding

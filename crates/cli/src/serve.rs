@@ -1,0 +1,110 @@
+//! `lrgeo serve`: the service, until it is told to stop.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lrgeo_map::map::Map;
+use lrgeo_server::{Config, Home, Server};
+
+use crate::failure::Failure;
+use crate::solve;
+use crate::ui::{Ui, count};
+
+/// Run the server: publish a mechanism, hold rounds, take reports and answer them.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  lrgeo map build --demo -o demo.lrmap
+  lrgeo serve --map demo.lrmap --data demo-data
+  lrgeo client obfuscate --server http://127.0.0.1:8417 --at 64.14,-21.92
+Without --tiles the mechanism of the map is computed, verified and published at the first start; later
+starts find it in the data directory. Ctrl-C stops: requests are finished, rounds are taken up again.
+docs/server.md describes the interface, docs/server.sample.toml the settings.")]
+pub struct Serve {
+    /// The map, from `lrgeo map build`.
+    #[arg(long, value_name = "FILE")]
+    map: PathBuf,
+    /// Tiles that were published before, from `lrgeo publish`, signed with the server's key.
+    #[arg(long, value_name = "DIR")]
+    tiles: Option<PathBuf>,
+    /// The operator's secret key [default: one in the data directory, made at the first start].
+    #[arg(long, value_name = "KEYFILE")]
+    key: Option<PathBuf>,
+    /// Settings; see docs/server.sample.toml.
+    #[arg(long, value_name = "FILE.toml")]
+    config: Option<PathBuf>,
+    /// Where the server keeps what must survive it.
+    #[arg(long, value_name = "DIR", default_value = "lrgeo-data")]
+    data: PathBuf,
+    /// Where to listen; port 0 takes a free one.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8417")]
+    listen: String,
+}
+
+impl Serve {
+    pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        let config = match &self.config {
+            Some(path) => Config::open(path)?,
+            None => Config::default(),
+        };
+        let (map, version) = Map::open(&self.map)?;
+        log_to_stderr(ui);
+        let runtime = tokio::runtime::Runtime::new()
+            .map_err(|error| Failure::Read { path: "threads".into(), error })?;
+        runtime.block_on(async {
+            let bar = (!ui.is_quiet()).then(solve::bar);
+            let home = Home {
+                data: &self.data,
+                tiles: self.tiles.as_deref(),
+                key: self.key.as_deref(),
+                solving: bar.clone().map(solve::show_progress),
+            };
+            let server = Server::open(map, &home, &config, &self.listen, ui).await;
+            if let Some(bar) = bar {
+                bar.finish_and_clear();
+            }
+            let server = server?;
+            let catalogue = server.catalogue();
+            println!("listening on http://{}", server.address()?);
+            ui.lines(&[
+                ("map", format!("{version}, {} places", count(catalogue.city.places()))),
+                ("signed by", catalogue.key.to_string()),
+                (
+                    "interface",
+                    format!("http://{}{}", server.address()?, lrgeo_protocol::path::OPENAPI),
+                ),
+            ]);
+            let stopper = server.stopper();
+            tokio::spawn(async move {
+                stop_signal().await;
+                stopper.stop();
+            });
+            server.run().await?;
+            ui.remark("stopped; what was accepted is kept for the next start");
+            Ok(())
+        })
+    }
+}
+
+/// Ctrl-C, or what a service manager sends.
+async fn stop_signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}
+
+/// One line per request and round; warnings and errors only with `--quiet`.
+pub fn log_to_stderr(ui: &Ui) {
+    let level = if ui.is_quiet() { tracing::Level::WARN } else { tracing::Level::INFO };
+    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
+    let _ = log.with_target(false).try_init();
+}

@@ -1,0 +1,263 @@
+//! Settings, from a TOML file; every one has a default that works.
+
+use std::path::Path;
+use std::time::Duration;
+
+use lrgeo_map::units::Length;
+use lrgeo_mechanism::{Engine, Epsilon, Geography, Notion, Plan, RangeRule};
+use serde::Deserialize;
+
+use crate::ServerError;
+
+/// Everything that an operator may set. Unknown keys are refused.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// How private.
+    pub privacy: Privacy,
+    /// How rounds are held.
+    pub rounds: RoundSettings,
+    /// How much one request may ask for.
+    pub limits: Limits,
+}
+
+/// Epsilon and radii; what is left out is chosen to suit the map.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Privacy {
+    /// `2/km`, or `factor 2 within 300 m`.
+    pub epsilon: String,
+    /// gamma, like `1km`.
+    pub gamma: Option<String>,
+    /// Gamma.
+    pub lr_radius: Option<String>,
+    /// At most this many relevant places.
+    pub lr_max: Option<usize>,
+    /// r_exp.
+    pub exp_radius: Option<String>,
+    /// r_obf.
+    pub obf_radius: Option<String>,
+    /// `each` or `own`.
+    pub range: String,
+    /// Cells of the cost reference table.
+    pub table_cell: String,
+    /// Whether phones may solve by themselves: needs a public y, hence ConstOPT over the map.
+    pub local: bool,
+    /// The proven gap at which the published mechanism is good enough.
+    pub gap: Option<f64>,
+}
+
+impl Default for Privacy {
+    fn default() -> Self {
+        Self {
+            epsilon: "2/km".into(),
+            gamma: None,
+            lr_radius: None,
+            lr_max: None,
+            exp_radius: None,
+            obf_radius: None,
+            range: "each".into(),
+            table_cell: "100m".into(),
+            local: true,
+            gap: None,
+        }
+    }
+}
+
+/// How the users of a round are brought together and how it is solved.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RoundSettings {
+    /// A round begins when so many users have joined,
+    pub users: usize,
+    /// or so many seconds after the first one did.
+    pub window_seconds: f64,
+    /// Results are kept for so long.
+    pub keep_seconds: f64,
+    /// `colgen` or `benders`.
+    pub engine: String,
+    /// The relative gap at which a round is solved well enough.
+    pub gap: f64,
+    /// After so long the best matrices so far are used.
+    pub time_limit_seconds: f64,
+    /// A user may upload at most so many relevant places.
+    pub most_relevant: usize,
+    /// At most so many users may wait; more are refused.
+    pub most_waiting: usize,
+}
+
+impl Default for RoundSettings {
+    fn default() -> Self {
+        Self {
+            users: 10,
+            window_seconds: 2.0,
+            keep_seconds: 3600.0,
+            engine: "colgen".into(),
+            gap: 1e-6,
+            time_limit_seconds: 60.0,
+            most_relevant: 200,
+            most_waiting: 1_000,
+        }
+    }
+}
+
+/// How much one request may ask for.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// The largest body.
+    pub body_bytes: usize,
+    /// The longest that a request may take, waiting for a round included.
+    pub request_seconds: f64,
+    /// The most cells in a circle of the cost table.
+    pub circle_cells: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { body_bytes: 32 << 20, request_seconds: 60.0, circle_cells: 2_000 }
+    }
+}
+
+impl Config {
+    /// Reads a file.
+    pub fn open(path: &Path) -> Result<Self, ServerError> {
+        let text = std::fs::read_to_string(path).map_err(ServerError::io(path))?;
+        let config: Self = toml::from_str(&text)
+            .map_err(|error| ServerError::Config { path: path.into(), error })?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Refuses values that make no sense on any map.
+    pub fn check(&self) -> Result<(), ServerError> {
+        let Self { rounds, limits, .. } = self;
+        for (field, value) in [
+            ("rounds.window_seconds", rounds.window_seconds),
+            ("rounds.keep_seconds", rounds.keep_seconds),
+            ("rounds.time_limit_seconds", rounds.time_limit_seconds),
+            ("limits.request_seconds", limits.request_seconds),
+        ] {
+            if !(value > 0.0 && value <= 1e9) {
+                return setting(field, "must be a positive number of seconds");
+            }
+        }
+        for (field, value) in [
+            ("rounds.users", rounds.users),
+            ("rounds.most_relevant", rounds.most_relevant),
+            ("rounds.most_waiting", rounds.most_waiting),
+            ("limits.body_bytes", limits.body_bytes),
+            ("limits.circle_cells", limits.circle_cells),
+        ] {
+            if value == 0 {
+                return setting(field, "must be at least 1");
+            }
+        }
+        if !(rounds.gap > 0.0 && rounds.gap < 1.0) {
+            return setting("rounds.gap", "must lie between 0 and 1");
+        }
+        self.engine()?;
+        self.epsilon()?;
+        Ok(())
+    }
+
+    /// The privacy asked for.
+    pub fn epsilon(&self) -> Result<Epsilon, ServerError> {
+        Ok(self.privacy.epsilon.parse::<Epsilon>()?)
+    }
+
+    fn engine(&self) -> Result<Engine, ServerError> {
+        match self.rounds.engine.as_str() {
+            "colgen" => Ok(Engine::ColumnGeneration),
+            "benders" => Ok(Engine::Benders),
+            _ => setting("rounds.engine", "must be `colgen` or `benders`"),
+        }
+    }
+
+    /// The plan of rounds on a map.
+    pub fn plan(&self, places: &Geography) -> Result<Plan, ServerError> {
+        let privacy = &self.privacy;
+        let mut plan = Plan::new(places, self.epsilon()?);
+        if let Some(gamma) = length("privacy.gamma", privacy.gamma.as_deref())? {
+            plan.notion = Notion::Within { gamma_km: gamma };
+            plan.radii.relevant = plan.radii.relevant.max(gamma);
+        }
+        let radii = &mut plan.radii;
+        let fields = [
+            ("privacy.lr_radius", &privacy.lr_radius, &mut radii.relevant),
+            ("privacy.exp_radius", &privacy.exp_radius, &mut radii.exponential),
+            ("privacy.obf_radius", &privacy.obf_radius, &mut radii.obfuscation),
+        ];
+        for (field, text, slot) in fields {
+            if let Some(km) = length(field, text.as_deref())? {
+                *slot = km;
+            }
+        }
+        radii.relevant_max = privacy.lr_max;
+        let rule = RangeRule::ALL.iter().find(|(_, name)| *name == privacy.range);
+        let Some((rule, _)) = rule else {
+            return setting("privacy.range", "must be `each` or `own`");
+        };
+        plan.range = *rule;
+        let cell = privacy.table_cell.parse::<Length>();
+        plan.table_cell = cell.or_else(|e| setting("privacy.table_cell", &e.to_string()))?;
+        plan.engine = self.engine()?;
+        plan.gap = Some(self.rounds.gap);
+        plan.solver.time_limit = Some(Duration::from_secs_f64(self.rounds.time_limit_seconds));
+        plan.check(places)?;
+        Ok(plan)
+    }
+}
+
+fn length(field: &'static str, text: Option<&str>) -> Result<Option<f64>, ServerError> {
+    let parsed = text.map(|text| text.parse::<Length>().map(Length::km)).transpose();
+    parsed.or_else(|error| setting(field, &error.to_string()))
+}
+
+fn setting<T>(field: &'static str, reason: &str) -> Result<T, ServerError> {
+    Err(ServerError::Setting { field, reason: reason.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sample that operators copy: every key in it, with its default.
+    const SAMPLE: &str = include_str!("../../../docs/server.sample.toml");
+
+    #[test]
+    fn the_sample_is_the_default() {
+        let config: Config = toml::from_str(SAMPLE).unwrap();
+        config.check().unwrap();
+        assert_eq!(config, Config::default());
+        // With the commented lines it must parse too: they show the keys without a default.
+        let all: String = SAMPLE
+            .lines()
+            .map(|line| line.trim_start_matches("#: "))
+            .fold(String::new(), |text, line| text + line + "\n");
+        let config: Config = toml::from_str(&all).unwrap();
+        assert!(config.privacy.gamma.is_some() && config.privacy.lr_max.is_some());
+    }
+
+    #[test]
+    fn unknown_keys_and_nonsense_are_refused() {
+        for bad in [
+            "colour = 1",
+            "[privacy]\nepsilom = \"2/km\"",
+            "[rounds]\nusers = \"many\"",
+            "[limits]\nbody = 1",
+        ] {
+            assert!(toml::from_str::<Config>(bad).is_err(), "{bad}");
+        }
+        for bad in [
+            "[privacy]\nepsilon = \"-1/km\"",
+            "[rounds]\nusers = 0",
+            "[rounds]\nengine = \"magic\"",
+            "[rounds]\nwindow_seconds = nan",
+            "[rounds]\ngap = 2.0",
+            "[limits]\nrequest_seconds = 0",
+        ] {
+            assert!(toml::from_str::<Config>(bad).unwrap().check().is_err(), "{bad}");
+        }
+    }
+}

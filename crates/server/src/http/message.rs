@@ -1,0 +1,150 @@
+//! Between HTTP and messages: content negotiation, limits, and refusals as answers.
+
+use axum::body::Body;
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use lrgeo_protocol::encoding::Encoding;
+use lrgeo_protocol::{Reason, Refusal};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::catalogue::File;
+use crate::refuse;
+use crate::service::App;
+
+/// A refusal in the encoding that the client reads.
+pub struct No(pub Encoding, pub Refusal);
+
+impl IntoResponse for No {
+    fn into_response(self) -> Response {
+        let status = refuse::status(self.1.reason);
+        (status, Answer(self.0, self.1)).into_response()
+    }
+}
+
+/// What handlers answer with.
+pub type Answered<T> = Result<T, No>;
+
+/// A message in the encoding that the client reads.
+pub struct Answer<T>(pub Encoding, pub T);
+
+impl<T: Serialize> IntoResponse for Answer<T> {
+    fn into_response(self) -> Response {
+        let media = HeaderValue::from_static(self.0.media_type());
+        let headers = [
+            (header::CONTENT_TYPE, media),
+            (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        ];
+        (headers, self.0.encode(&self.1)).into_response()
+    }
+}
+
+/// The encoding that the client reads; never fails, so that refusals can be answered too.
+pub struct Reads(pub Encoding);
+
+impl<S: Sync> FromRequestParts<S> for Reads {
+    type Rejection = No;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, No> {
+        let accept = parts.headers.get(header::ACCEPT).map(|value| value.to_str().unwrap_or(""));
+        match Encoding::accepted(accept) {
+            Some(encoding) => Ok(Self(encoding)),
+            None => {
+                let message = "answers are application/json or application/cbor".to_owned();
+                let reason = Reason::NotAcceptable;
+                Err(No(Encoding::Json, Refusal { reason, message, field: None }))
+            }
+        }
+    }
+}
+
+/// What a client sent, in whichever encoding it says, within the limit.
+pub struct Message<T>(pub Encoding, pub T);
+
+impl<T: DeserializeOwned> FromRequest<App> for Message<T> {
+    type Rejection = No;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, No> {
+        let (mut parts, body) = request.into_parts();
+        let Reads(reads) = Reads::from_request_parts(&mut parts, app).await?;
+        let read = async {
+            let sent = parts.headers.get(header::CONTENT_TYPE);
+            let encoding = sent.and_then(|sent| Encoding::of(sent.to_str().ok()?));
+            let Some(encoding) = encoding else {
+                let message = "send application/json or application/cbor, and say which";
+                return refuse::because(Reason::UnsupportedEncoding, message);
+            };
+            let limit = app.limits.body_bytes;
+            let bytes = axum::body::to_bytes(body, limit).await;
+            let Ok(bytes) = bytes else {
+                return refuse::too_large(format!(
+                    "the body is longer than {limit} bytes, or broke off"
+                ));
+            };
+            encoding.decode(&bytes).or_else(|e| refuse::because(Reason::Malformed, e.to_string()))
+        };
+        match read.await {
+            Ok(message) => Ok(Self(reads, message)),
+            Err(refusal) => Err(No(reads, refusal)),
+        }
+    }
+}
+
+/// The query of a request.
+pub struct Asked<T>(pub T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Asked<T> {
+    type Rejection = No;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, No> {
+        let Reads(reads) = Reads::from_request_parts(parts, state).await?;
+        match Query::try_from_uri(&parts.uri) {
+            Ok(Query(query)) => Ok(Self(query)),
+            // What the parser says may quote a value.
+            Err(_) => {
+                let message = "the query misses a field, has an unknown one, or one that cannot be read; \
+                               see /v1/openapi.json";
+                let reason = Reason::Malformed;
+                Err(No(reads, Refusal { reason, message: message.into(), field: None }))
+            }
+        }
+    }
+}
+
+/// The bearer token of a request.
+pub struct Token(pub Option<String>);
+
+impl<S: Sync> FromRequestParts<S> for Token {
+    type Rejection = No;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, No> {
+        let value = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        Ok(Self(value.and_then(|value| value.strip_prefix("Bearer ")).map(str::to_owned)))
+    }
+}
+
+/// A public file: with its hash as ETag, and kept by caches for ever unless it may change.
+pub fn file(file: &File, media: &'static str, immutable: bool, headers: &HeaderMap) -> Response {
+    let tag = format!("\"{}\"", file.hash);
+    let keep = match immutable {
+        true => "public, max-age=31536000, immutable",
+        false => "public, no-cache",
+    };
+    let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    let known = known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag));
+    let (status, body) = match known {
+        true => (StatusCode::NOT_MODIFIED, Body::empty()),
+        false => (StatusCode::OK, Body::from(file.bytes.to_vec())),
+    };
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(media)),
+        (header::CACHE_CONTROL, HeaderValue::from_static(keep)),
+    ];
+    let mut response = (status, headers, body).into_response();
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    response
+}

@@ -1,0 +1,152 @@
+//! What is the same for everybody: description, tiles, slices of the cost table.
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::Response;
+use lrgeo_protocol::encoding::Encoding;
+use lrgeo_protocol::offload::{Circle, TableCircle};
+use lrgeo_protocol::public::{MapDescription, Received, Signed, TableTile, Targets};
+use lrgeo_protocol::quiet::Report;
+use lrgeo_protocol::{Digest, Reason, Refusal};
+
+use super::message::{Answer, Answered, Asked, Message, No, Reads, file};
+use crate::refuse;
+use crate::rounds::internal;
+use crate::service::App;
+
+/// Everything public about the map, signed by the operator.
+#[utoipa::path(get, path = "/v1/map", tag = "public",
+    responses((status = 200, body = Signed<MapDescription>), (status = 406, body = Refusal)))]
+pub async fn map(State(app): State<App>, Reads(reads): Reads) -> Answer<Signed<MapDescription>> {
+    Answer(reads, app.catalogue.description.clone())
+}
+
+/// The manifest of the published tiles, as it was signed. The header `x-lrgeo-key` names the key, for
+/// those who see this server for the first time.
+#[utoipa::path(get, path = "/v1/manifest", tag = "published",
+    responses((status = 200, content_type = "application/json", description = "see docs/tiles.md"), (status = 304, description = "unchanged")))]
+pub async fn manifest(State(app): State<App>, headers: HeaderMap) -> Response {
+    let [manifest, _] = &app.catalogue.manifest;
+    let mut response = file(manifest, "application/json", false, &headers);
+    if let Ok(key) = HeaderValue::from_str(&app.catalogue.key.to_string()) {
+        response.headers_mut().insert("x-lrgeo-key", key);
+    }
+    response
+}
+
+/// The signature of the manifest: 64 bytes.
+#[utoipa::path(get, path = "/v1/manifest/signature", tag = "published",
+    responses((status = 200, content_type = "application/octet-stream", description = "ed25519"), (status = 304, description = "unchanged")))]
+pub async fn signature(State(app): State<App>, headers: HeaderMap) -> Response {
+    file(&app.catalogue.manifest[1], "application/octet-stream", false, &headers)
+}
+
+/// The list of places that the manifest names.
+#[utoipa::path(get, path = "/v1/places/{hash}", tag = "published", params(("hash" = Digest, Path)),
+    responses((status = 200, content_type = "application/octet-stream", description = "see docs/tiles.md"), (status = 304, description = "unchanged"), (status = 404, body = Refusal)))]
+pub async fn places(app: State<App>, hash: Path<String>, headers: HeaderMap) -> Answered<Response> {
+    tile(app, hash, headers).await
+}
+
+/// A published tile.
+#[utoipa::path(get, path = "/v1/tiles/{hash}", tag = "published", params(("hash" = Digest, Path)),
+    responses((status = 200, content_type = "application/octet-stream", description = "see docs/tiles.md"), (status = 304, description = "unchanged"), (status = 404, body = Refusal)))]
+pub async fn tile(
+    State(app): State<App>,
+    Path(hash): Path<String>,
+    headers: HeaderMap,
+) -> Answered<Response> {
+    let found = hash.parse().ok().and_then(|hash: Digest| app.catalogue.files.get(&hash));
+    match found {
+        Some(found) => Ok(file(found, "application/octet-stream", true, &headers)),
+        None => Err(No(Encoding::Json, unknown_file())),
+    }
+}
+
+/// The slice of the cost table for the places of one published tile.
+#[utoipa::path(get, path = "/v1/table/tiles/{hash}", tag = "local", params(("hash" = Digest, Path)),
+    responses((status = 200, body = TableTile), (status = 304, description = "unchanged"), (status = 404, body = Refusal)))]
+pub async fn table_tile(
+    State(app): State<App>,
+    Path(hash): Path<String>,
+    Reads(reads): Reads,
+    headers: HeaderMap,
+) -> Answered<Response> {
+    let found = hash.parse().ok().and_then(|hash: Digest| app.catalogue.table_tiles.get(&hash));
+    let Some(found) = found else { return Err(No(reads, unknown_file())) };
+    if reads == Encoding::Cbor {
+        return Ok(file(found, "application/cbor", true, &headers));
+    }
+    let slice = Encoding::Cbor.decode::<TableTile>(&found.bytes);
+    let slice = slice.map_err(|_| No(reads, unknown_file()))?;
+    let bytes = reads.encode(&slice).into();
+    let json = crate::catalogue::File { bytes, hash: found.hash };
+    Ok(file(&json, reads.media_type(), true, &headers))
+}
+
+fn unknown_file() -> Refusal {
+    let message = "no such file in this version; get the manifest or the description again";
+    Refusal { reason: Reason::NotFound, message: message.into(), field: None }
+}
+
+/// The cost table for the places of a circle (section 4.5 of the paper).
+#[utoipa::path(get, path = "/v1/table/circle", tag = "offload",
+    params(("map" = Digest, Query), ("centre" = u32, Query), ("radius_km" = f64, Query)),
+    responses((status = 200, body = TableCircle), (status = 400, body = Refusal), (status = 409, body = Refusal), (status = 413, body = Refusal), (status = 422, body = Refusal)))]
+pub async fn circle(
+    State(app): State<App>,
+    Reads(reads): Reads,
+    Asked(circle): Asked<Circle>,
+) -> Answered<Answer<TableCircle>> {
+    let found = blocking(move || app.catalogue.circle(&circle)).await;
+    found.map(|found| Answer(reads, found)).map_err(|refusal| No(reads, refusal))
+}
+
+/// A report of an obfuscated place. How often each place was reported is all that is kept.
+#[utoipa::path(post, path = "/v1/reports", tag = "service", request_body = Report,
+    responses((status = 200, body = Received), (status = 400, body = Refusal), (status = 409, body = Refusal), (status = 413, body = Refusal), (status = 415, body = Refusal), (status = 422, body = Refusal)))]
+pub async fn report(
+    State(app): State<App>,
+    Message(reads, report): Message<Report>,
+) -> Answered<Answer<Received>> {
+    let Report { map, place } = report;
+    let count = move || {
+        app.catalogue.check_place(map, place.0)?;
+        app.store.count_report(map, place.0).map_err(internal)
+    };
+    let counted = blocking(count).await;
+    counted.map(|reports| Answer(reads, Received { reports })).map_err(|no| No(reads, no))
+}
+
+/// Which targets, of which place.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wanted {
+    map: Digest,
+    place: u32,
+    limit: Option<usize>,
+}
+
+/// The targets by estimated travel distance from a reported place, nearest first.
+#[utoipa::path(get, path = "/v1/targets", tag = "service",
+    params(("map" = Digest, Query), ("place" = u32, Query), ("limit" = Option<u32>, Query)),
+    responses((status = 200, body = Targets), (status = 400, body = Refusal), (status = 409, body = Refusal), (status = 422, body = Refusal)))]
+pub async fn targets(
+    State(app): State<App>,
+    Reads(reads): Reads,
+    Asked(wanted): Asked<Wanted>,
+) -> Answered<Answer<Targets>> {
+    let Wanted { map, place, limit } = wanted;
+    let found = app.catalogue.targets(map, place, limit.unwrap_or(10));
+    found.map(|found| Answer(reads, found)).map_err(|refusal| No(reads, refusal))
+}
+
+/// Runs something that takes time where it does not hold up others.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> refuse::Result<T> + Send + 'static,
+) -> refuse::Result<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(_) => refuse::because(Reason::Internal, "the server failed; it goes on"),
+    }
+}

@@ -1,0 +1,23 @@
+//! What all handlers share.
+
+use std::sync::Arc;
+
+use crate::catalogue::Catalogue;
+use crate::config::Limits;
+use crate::rounds::Rounds;
+use crate::store::Store;
+
+/// The service behind the handlers.
+pub struct Service {
+    /// What is public.
+    pub catalogue: Arc<Catalogue>,
+    /// What is kept.
+    pub store: Arc<Store>,
+    /// Who waits.
+    pub rounds: Arc<Rounds>,
+    /// What one request may ask for.
+    pub limits: Limits,
+}
+
+/// A handle to it.
+pub type App = Arc<Service>;

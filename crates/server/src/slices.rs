@@ -1,0 +1,53 @@
+//! Fixed slices of the cost table, one per published tile (spec section 9, `local`): whoever fetches one
+//! says no more than whoever fetches the tile itself.
+
+use std::collections::BTreeSet;
+
+use lrgeo_map::table::CostTable;
+use lrgeo_mechanism::publish::Manifest;
+use lrgeo_mechanism::relevant::{geo_ind_graph, relevant_places};
+use lrgeo_mechanism::{City, Plan};
+use lrgeo_protocol::encoding::Encoding;
+use lrgeo_protocol::public::TableTile;
+use rayon::prelude::*;
+
+use crate::ServerError;
+use crate::catalogue::{File, digest};
+
+/// For every tile by number, what the table says between the places relevant to any of its places
+/// and those that may be reported from them.
+pub fn table_tiles(
+    city: &City,
+    plan: &Plan,
+    table: &CostTable,
+    manifest: &Manifest,
+) -> Result<Vec<File>, ServerError> {
+    let graph = geo_ind_graph(city, plan);
+    let tile_of = |place: usize| manifest.tile_of(city.coords()[place]);
+    let mut members = vec![Vec::new(); manifest.tiles.len()];
+    for place in 0..city.places() {
+        if let Some(members) = tile_of(place).and_then(|tile| members.get_mut(tile)) {
+            members.push(place as u32);
+        }
+    }
+    let slice = |(tile, members): (usize, &Vec<u32>)| {
+        let relevant = members.iter().flat_map(|&m| relevant_places(city, graph.as_ref(), plan, m));
+        let relevant: BTreeSet<u32> = relevant.collect();
+        let reach_km = plan.radii.obfuscation;
+        let in_range = |&i: &u32| city.index().within(city.coords()[i as usize], reach_km);
+        let reported: BTreeSet<u32> =
+            relevant.iter().flat_map(in_range).map(|(place, _)| place).collect();
+        let (rows, columns) = (cells(table, &relevant), cells(table, &reported));
+        let beta = table.travel().beta(&rows, &columns);
+        let map = digest(city.version());
+        let slice = TableTile { map, tile: tile as u32, rows, columns, beta };
+        File::new(Encoding::Cbor.encode(&slice))
+    };
+    Ok(members.par_iter().enumerate().map(slice).collect())
+}
+
+/// The cells that stand for some places, ascending.
+fn cells(table: &CostTable, places: &BTreeSet<u32>) -> Vec<u32> {
+    let cells = places.iter().map(|&place| table.places()[place as usize].cell);
+    cells.collect::<BTreeSet<u32>>().into_iter().collect()
+}
