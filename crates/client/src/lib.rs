@@ -1,1 +1,37 @@
 //! The phone: fetches, prepares, verifies, remembers, draws, reports.
+//!
+//! A [`Client`] talks to a [`transport::Server`] and keeps a [`state::State`]. Everything that decides
+//! anything works on bytes and messages only, without a network:
+//!
+//! - [`published`] and [`local`] can say nothing but a [`lrgeo_protocol::quiet::Request`];
+//! - [`offload`] is the paper's protocol (sections 4.2-4.5), upload and check of the answer;
+//! - [`state`] remembers reports, spends epsilon and pins operators.
+//!
+//! Whatever a server sends is checked before it is used; a server that lies is refused with a [`Lie`]
+//! and nothing is reported. The coordinate of the user becomes the number of a place in [`ground`], and
+//! no type after that can hold it.
+
+mod client;
+pub mod clock;
+mod description;
+pub mod draws;
+mod error;
+pub mod ground;
+#[cfg(feature = "http")]
+pub mod http;
+pub mod local;
+mod mode;
+pub mod offload;
+mod outcome;
+pub mod published;
+mod session;
+mod slice;
+pub mod state;
+pub mod transport;
+mod trust;
+
+pub use client::Client;
+pub use description::Described;
+pub use error::{ClientError, Lie};
+pub use mode::Mode;
+pub use outcome::{Accuracy, Learnt, Outcome, Times};

@@ -74,10 +74,13 @@ fn distances(places: &Geography, from: &[u32], to: &[u32]) -> Vec<f64> {
     from.iter().flat_map(|&i| to.iter().map(move |&k| places.distance_km(i, k))).collect()
 }
 
+/// Losses between rows and columns, row-major.
+type Losses<'a> = dyn Fn(&[u32], &[u32]) -> Vec<f64> + Sync + 'a;
+
 /// Where a user takes its costs from: the cost reference table, what it has downloaded of it, or the
 /// losses themselves where they are public and need none.
 pub struct Costs<'a> {
-    losses: Box<dyn Fn(&[u32], &[u32]) -> Vec<f64> + Sync + 'a>,
+    losses: Box<Losses<'a>>,
     ceiling: f64,
 }
 

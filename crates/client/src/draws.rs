@@ -1,0 +1,115 @@
+//! Everything random that a client does.
+//!
+//! What is reported for a person is drawn with the operating system's generator and nothing else:
+//! [`crate::Client::new`] has no place for another. Rehearsals are a different type of client.
+
+use std::collections::VecDeque;
+
+use lrgeo_map::rng::SplitMix;
+use lrgeo_mechanism::MechanismError;
+use lrgeo_mechanism::sample::{SeededRandomness, SystemRandomness, Urn};
+
+mod sealed {
+    /// There are the two sources below and no third.
+    pub trait Sealed {}
+    impl Sealed for lrgeo_mechanism::sample::SystemRandomness {}
+    impl Sealed for super::Rehearsal {}
+}
+
+/// Where a client's randomness comes from.
+pub trait Draws: sealed::Sealed {
+    /// Draws a report from a row over all places.
+    fn report(&mut self, row: &[f64]) -> Result<u32, MechanismError>;
+
+    /// A uniform number below `count`, which is positive.
+    fn below(&mut self, count: usize) -> Result<usize, MechanismError>;
+}
+
+impl Draws for SystemRandomness {
+    fn report(&mut self, row: &[f64]) -> Result<u32, MechanismError> {
+        Ok(Urn::new(row)?.draw(self)? as u32)
+    }
+
+    fn below(&mut self, count: usize) -> Result<usize, MechanismError> {
+        let count = count.max(1) as u64;
+        // The largest multiple of `count` that fits: above it numbers would be favoured.
+        let fair = u64::MAX - u64::MAX % count;
+        loop {
+            let number = getrandom::u64()?;
+            if number < fair {
+                return Ok((number % count) as usize);
+            }
+        }
+    }
+}
+
+/// Predictable draws, for tests and for showing what goes over the wire. Never for a person.
+#[derive(Clone, Debug)]
+pub struct Rehearsal {
+    forced: VecDeque<u32>,
+    rows: SeededRandomness,
+    numbers: SplitMix,
+}
+
+impl Rehearsal {
+    /// The same seed, the same draws.
+    pub fn seeded(seed: u64) -> Self {
+        let (rows, numbers) = (SeededRandomness::new(seed), SplitMix::new(!seed));
+        Self { forced: VecDeque::new(), rows, numbers }
+    }
+
+    /// Reports these places first, whatever the rows say.
+    pub fn forced(mut self, reports: impl IntoIterator<Item = u32>) -> Self {
+        self.forced.extend(reports);
+        self
+    }
+}
+
+impl Draws for Rehearsal {
+    fn report(&mut self, row: &[f64]) -> Result<u32, MechanismError> {
+        // The row must be one to draw from, forced or not.
+        let urn = Urn::new(row)?;
+        Ok(self.forced.pop_front().unwrap_or_else(|| urn.rehearse(&mut self.rows) as u32))
+    }
+
+    fn below(&mut self, count: usize) -> Result<usize, MechanismError> {
+        Ok((self.numbers.bits() % count.max(1) as u64) as usize)
+    }
+}
+
+/// A uniformly random order of `0..count` (Fisher-Yates).
+pub fn shuffled(draws: &mut dyn Draws, count: usize) -> Result<Vec<usize>, MechanismError> {
+    let mut order: Vec<usize> = (0..count).collect();
+    for last in (1..count).rev() {
+        order.swap(last, draws.below(last + 1)?);
+    }
+    Ok(order)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_order_is_as_likely_as_any_other() {
+        let mut counts = std::collections::BTreeMap::new();
+        for _ in 0..12_000 {
+            *counts.entry(shuffled(&mut SystemRandomness, 4).unwrap()).or_insert(0) += 1;
+        }
+        assert_eq!(counts.len(), 24);
+        // 500 each; six standard deviations are 131.
+        assert!(counts.values().all(|n| (369..=631).contains(n)), "{counts:?}");
+    }
+
+    #[test]
+    fn rehearsals_repeat_and_can_be_forced() {
+        let draws = |seed| {
+            let mut rehearsal = Rehearsal::seeded(seed).forced([7]);
+            let row = [0.25; 4];
+            (0..20).map(|_| rehearsal.report(&row).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(draws(1), draws(1));
+        assert_ne!(draws(1), draws(2));
+        assert_eq!(draws(1)[0], 7);
+    }
+}

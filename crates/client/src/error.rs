@@ -1,0 +1,145 @@
+//! Why there is no report.
+
+use lrgeo_mechanism::MechanismError;
+use lrgeo_mechanism::publish::{Issued, TileError};
+use lrgeo_protocol::Refusal;
+
+use crate::Mode;
+use crate::state::{LedgerError, StateError};
+use crate::transport::TransportError;
+
+/// Why nothing was reported. No variant carries where the user is.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// No answer, or a refusal.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+    /// The server sent something that is not true.
+    #[error("the server cannot be trusted: {0}. Nothing was reported")]
+    Lie(#[from] Lie),
+    /// Nobody knows whose server this is.
+    #[error(
+        "the server does not say which key its operator signs with; ask the operator and give it with --key"
+    )]
+    NoKey,
+    /// Another key than the one that was pinned.
+    #[error(
+        "{server} was known with the key {pinned} and now has {offered}: another operator, or somebody in between. \
+         Nothing was reported. If the operator announced it: `lrgeo client reset --servers`"
+    )]
+    KeyChanged {
+        /// The server.
+        server: String,
+        /// The key known before.
+        pinned: String,
+        /// The key now.
+        offered: String,
+    },
+    /// The user is not near any place.
+    #[error(
+        "you are off this server's map: it has no place within {reach_km:.2} km of you. Nothing was reported"
+    )]
+    OffTheMap {
+        /// How far places were looked for.
+        reach_km: f64,
+    },
+    /// The server does not have this mode.
+    #[error("this server does not offer the mode `{mode}` ({reason}); use --mode published")]
+    NotOffered {
+        /// The mode.
+        mode: Mode,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// What `offload` discloses has not been acknowledged.
+    #[error(
+        "mode `offload` tells the server where you are, nearly always (docs/what-the-server-learns.md); \
+             if you want that, add --i-understand. Nothing was uploaded"
+    )]
+    NotUnderstood,
+    /// The round gave no matrix.
+    #[error("the round failed: {}; try again, or use another mode", .0.message)]
+    RoundFailed(Refusal),
+    /// The round did not end in time.
+    #[error("the round did not end within {seconds:.0} s; try again, or use another mode")]
+    RoundTooSlow {
+        /// How long was waited.
+        seconds: f64,
+    },
+    /// Nothing may be spent.
+    #[error("{0}. Nothing was reported")]
+    Ledger(#[from] LedgerError),
+    /// The state cannot be used.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The programme has no solution, or there is no randomness.
+    #[error(transparent)]
+    Mechanism(#[from] MechanismError),
+}
+
+/// Something that a server sent and that is not true. Each one is a reason not to believe anything else.
+#[derive(Debug, thiserror::Error)]
+pub enum Lie {
+    /// Manifest, list of places or tile.
+    #[error(transparent)]
+    Tiles(#[from] TileError),
+    /// Not the operator's signature.
+    #[error("{what}: was not signed with the operator's key")]
+    Signature {
+        /// What was to be signed.
+        what: &'static str,
+    },
+    /// Older than what was seen before.
+    #[error("{what}: issued {issued}, before the one of {known} that is known already")]
+    Older {
+        /// What is old.
+        what: &'static str,
+        /// When it was issued.
+        issued: Issued,
+        /// When the known one was.
+        known: Issued,
+    },
+    /// For another version of the map.
+    #[error("{what}: is for another version of the map")]
+    OtherMap {
+        /// What is for another one.
+        what: &'static str,
+    },
+    /// Not the bytes that were signed for.
+    #[error("{what}: is not the one that the operator signed for")]
+    OtherBytes {
+        /// What was exchanged.
+        what: &'static str,
+    },
+    /// It does not say what it must.
+    #[error("{what}: {field} {reason}")]
+    Nonsense {
+        /// What it stands in.
+        what: &'static str,
+        /// The field at fault.
+        field: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A matrix whose rows are not private.
+    #[error("{what}: its rows exceed the guarantee by a log-ratio of {worst_log_excess:.3e}")]
+    NotPrivate {
+        /// Which matrix.
+        what: &'static str,
+        /// By how much.
+        worst_log_excess: f64,
+    },
+}
+
+impl Lie {
+    /// A [`Lie::Nonsense`].
+    pub(crate) fn nonsense(what: &'static str, field: &'static str, reason: impl ToString) -> Self {
+        Self::Nonsense { what, field, reason: reason.to_string() }
+    }
+}
+
+impl From<TileError> for ClientError {
+    fn from(error: TileError) -> Self {
+        Lie::Tiles(error).into()
+    }
+}

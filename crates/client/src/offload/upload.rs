@@ -1,0 +1,89 @@
+//! What is asked for and uploaded.
+
+use lrgeo_mechanism::RangeRule;
+use lrgeo_mechanism::lr_geo::coefficients::{Coefficients, UserPart};
+use lrgeo_protocol::offload::{Circle, Join, TableCircle};
+
+use crate::draws::{Draws, shuffled};
+use crate::ground::OwnPlace;
+use crate::slice::Slice;
+use crate::{ClientError, Described, Lie};
+
+const WHAT: &str = "circle of the cost table";
+
+/// Distances are rounded: a circle that is wider by this part has every place that belongs into it.
+const MARGIN: f64 = 1e-9;
+
+/// The centre v_a: a uniformly random relevant place (section 4.5 of the paper).
+pub fn choose_centre(
+    described: &Described,
+    place: &OwnPlace,
+    draws: &mut dyn Draws,
+) -> Result<u32, ClientError> {
+    let relevant = described.relevant(place, relevant_max(described));
+    Ok(relevant[draws.below(relevant.len())?])
+}
+
+/// The circle that has every place a user needs, whichever relevant place is its centre (Proposition 4.3; spec
+/// section 3). Its radius is the same for everybody.
+pub fn circle(described: &Described, centre: u32) -> Circle {
+    let radii = described.plan.radii;
+    let radius_km = match described.plan.range {
+        // Rows are at most 2 Gamma from v_a, columns at most Gamma + r_obf: they are around m.
+        RangeRule::Own => (2.0 * radii.relevant).max(radii.relevant + radii.obfuscation),
+        // Columns are around any row.
+        RangeRule::Each => 2.0 * radii.relevant + radii.obfuscation,
+    };
+    Circle { map: described.description.map, centre, radius_km: radius_km * (1.0 + MARGIN) }
+}
+
+/// The fewer of what the parameters and the server's rounds allow.
+fn relevant_max(described: &Described) -> Option<usize> {
+    let most = described.description.rounds.most_relevant as usize;
+    Some(described.plan.radii.relevant_max.map_or(most, |n| n.min(most)).max(1))
+}
+
+/// What is uploaded, and what is kept to read the answer.
+pub struct Upload {
+    /// Leaves the device.
+    pub join: Join,
+    /// The relevant places, the user's own first. Stays here.
+    pub(super) relevant: Vec<u32>,
+    /// Where each of them stands in the upload. Stays here.
+    pub(super) row_of: Vec<usize>,
+}
+
+/// Works out the coefficients (Eq. 14-17, 25) and shuffles their rows: in their own order the first would be
+/// the user's place.
+pub fn prepare(
+    described: &Described,
+    place: &OwnPlace,
+    table: TableCircle,
+    draws: &mut dyn Draws,
+) -> Result<Upload, ClientError> {
+    if table.map != described.description.map {
+        return Err(Lie::OtherMap { what: WHAT }.into());
+    }
+    let slice = Slice::new(WHAT, table.cells.clone(), table.cells, table.beta)?;
+    let part = described.prepare(&slice, place, relevant_max(described))?;
+    let UserPart { relevant, upload, .. } = part;
+    let order = shuffled(draws, relevant.len())?;
+    let mut row_of = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(at, &row)| row_of[row] = at);
+    let join = shuffle(described, upload, &order);
+    Ok(Upload { join, relevant, row_of })
+}
+
+/// The coefficients with row `order[i]` in position i.
+fn shuffle(described: &Described, upload: Coefficients, order: &[usize]) -> Join {
+    let Coefficients { rows, columns, between, towards, cost } = upload;
+    let width = columns.len();
+    let lines = |values: &[f64]| -> Vec<f64> {
+        order.iter().flat_map(|&row| values[row * width..(row + 1) * width].to_vec()).collect()
+    };
+    let (towards, cost) = (lines(&towards), lines(&cost));
+    let pair = |i: usize| order.iter().map(move |&j| i * rows + j);
+    let between = order.iter().flat_map(|&i| pair(i)).map(|at| between[at]).collect();
+    let map = described.description.map;
+    Join { map, rows: rows as u32, columns, between, towards, cost }
+}

@@ -1,0 +1,197 @@
+//! What a client remembers: reports, spent epsilon, operators.
+//!
+//! [`State`] is plain data that reads and writes JSON; a [`Keeper`] puts the text somewhere safe
+//! ([`StateFile`]: one owner-only file). Everything fails closed: what cannot be read or written stops
+//! the client before it draws or sends anything.
+
+mod file;
+mod ledger;
+mod memory;
+
+use lrgeo_mechanism::publish::Issued;
+use serde::{Deserialize, Serialize};
+
+pub use file::StateFile;
+pub use ledger::{Balance, Ledger, LedgerError, Limit, Spend};
+pub use memory::{Asked, Memory, Recalled, Remembered};
+
+/// Stands first in every state.
+const FORMAT: &str = "lrgeo client state";
+/// The version of the format; others are refused.
+const VERSION: u32 = 1;
+
+/// All of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct State {
+    format: String,
+    version: u32,
+    /// What was spent, and how much may be.
+    pub ledger: Ledger,
+    /// Which keys servers were seen with.
+    pub servers: Vec<Pinned>,
+    /// Whether the owner knows what `offload` discloses.
+    pub offload_understood: bool,
+    /// What was reported.
+    pub memory: Memory,
+}
+
+/// A server and the operator behind it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pinned {
+    /// The address.
+    pub server: String,
+    /// The operator's public key: `ed25519:` and 64 hexadecimal digits.
+    pub key: String,
+    /// When it was pinned, in seconds since 1970.
+    pub since: u64,
+    /// The newest manifest seen; older ones are refused.
+    pub manifest: Option<Issued>,
+    /// The newest description of the map seen; older ones are refused.
+    pub description: Option<Issued>,
+}
+
+/// Why a state cannot be used. Nothing is reported without one.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// Others may have read it or written to it.
+    #[error(
+        "{name}: others can read or write it ({mode:03o}); if nobody did, `chmod 600` it, else move it away and begin anew"
+    )]
+    Exposed {
+        /// The file.
+        name: String,
+        /// Its permissions.
+        mode: u32,
+    },
+    /// It is not what was written.
+    #[error(
+        "{name}: is damaged ({reason}); nothing is reported without it. Bring back a copy, or delete it: then reports \
+         for the same places are drawn anew, which tells more about them"
+    )]
+    Damaged {
+        /// The file.
+        name: String,
+        /// What is wrong with it; never a place.
+        reason: String,
+    },
+    /// Written by another version.
+    #[error(
+        "{name}: has format version {found}, this lrgeo reads {VERSION}; use the lrgeo that wrote it"
+    )]
+    OtherVersion {
+        /// The file.
+        name: String,
+        /// Its version.
+        found: u64,
+    },
+    /// It cannot be read or written.
+    #[error("{name}: {source}; nothing is reported that cannot be remembered")]
+    Io {
+        /// The file.
+        name: String,
+        /// The operating system's answer.
+        source: std::io::Error,
+    },
+}
+
+/// Puts the state somewhere safe.
+pub trait Keeper {
+    /// Writes all of it or nothing; returns when it would survive a power failure.
+    fn save(&mut self, text: &[u8]) -> Result<(), StateError>;
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            ledger: Ledger::default(),
+            servers: Vec::new(),
+            offload_understood: false,
+            memory: Memory::default(),
+        }
+    }
+}
+
+/// The two fields that every version has.
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+    version: u64,
+}
+
+impl State {
+    /// Reads what [`State::to_bytes`] wrote; `name` says where it is from, in errors.
+    pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Self, StateError> {
+        let damaged =
+            |reason: &str| StateError::Damaged { name: name.into(), reason: reason.into() };
+        // What a decoder says may quote values; places are among them.
+        let position = |e: serde_json::Error| damaged(&format!("line {}", e.line()));
+        let head: Head = serde_json::from_slice(bytes).map_err(position)?;
+        if head.format != FORMAT {
+            return Err(damaged("it is another kind of file"));
+        }
+        if head.version != u64::from(VERSION) {
+            return Err(StateError::OtherVersion { name: name.into(), found: head.version });
+        }
+        let state: Self = serde_json::from_slice(bytes).map_err(position)?;
+        state.ledger.validate().map_err(damaged)?;
+        state.memory.validate().map_err(damaged)?;
+        Ok(state)
+    }
+
+    /// The text of a file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        // Fails only on maps with odd keys and on failing writers; there are neither.
+        let mut text = serde_json::to_vec_pretty(self).unwrap_or_default();
+        text.push(b'\n');
+        text
+    }
+
+    /// What is known about a server.
+    pub fn pinned(&self, server: &str) -> Option<&Pinned> {
+        self.servers.iter().find(|pinned| pinned.server == server)
+    }
+
+    /// The same, to be changed.
+    pub fn pinned_mut(&mut self, server: &str) -> Option<&mut Pinned> {
+        self.servers.iter_mut().find(|pinned| pinned.server == server)
+    }
+}
+
+/// A state with its keeper.
+pub struct Kept {
+    /// What is remembered.
+    pub state: State,
+    keeper: Box<dyn Keeper>,
+    saved: Vec<u8>,
+}
+
+impl Kept {
+    /// A state that was just read, or a new one.
+    pub fn new(state: State, keeper: impl Keeper + 'static) -> Self {
+        let saved = state.to_bytes();
+        Self { state, keeper: Box::new(keeper), saved }
+    }
+
+    /// Writes the state if it changed. What may be sent next is on disk when this returns.
+    pub fn commit(&mut self) -> Result<(), StateError> {
+        let text = self.state.to_bytes();
+        if text != self.saved {
+            self.keeper.save(&text)?;
+            self.saved = text;
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Kept {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Kept").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,281 @@
+//! Reports, ledger and file of a state.
+
+use std::path::PathBuf;
+
+use lrgeo_map::geo::Coord;
+use lrgeo_mechanism::Epsilon;
+use lrgeo_mechanism::publish::{PublicKey, SecretKey};
+use lrgeo_protocol::Digest;
+
+use super::*;
+use crate::Mode;
+use crate::ground::Ground;
+
+/// A directory that is gone when the test ends.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("lrgeo-state-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.join("deep").join("client.json")
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+const DAY: u64 = 86_400;
+
+#[test]
+fn the_cap_holds_within_every_period() {
+    let mut ledger = Ledger::default();
+    let now = 1_000_000;
+    for i in 0..10 {
+        ledger.spend(now + i, 2.0).unwrap();
+    }
+    let balance = ledger.balance(now + 10);
+    assert_eq!((balance.spent_per_km, balance.left_per_km), (20.0, 0.0));
+    let over = ledger.spend(now + 11, 0.001).unwrap_err();
+    assert!(over.to_string().contains("lrgeo client limit"), "{over}");
+    assert_eq!(ledger.spends.len(), 10, "a refused spend leaves no trace");
+    // The first spend is a whole period old: exactly one more fits.
+    assert!(ledger.allow(now + DAY - 1, 2.0).is_err());
+    ledger.spend(now + DAY, 2.0).unwrap();
+    assert!(ledger.allow(now + DAY, 0.001).is_err());
+    // Everything is forgotten after a period without reports.
+    assert!(ledger.allow(now + 3 * DAY, 20.0).is_ok());
+    let alone = ledger.allow(now + 3 * DAY, 20.1).unwrap_err();
+    assert!(alone.to_string().contains("epsilon alone"), "{alone}");
+    assert!(ledger.allow(now + 3 * DAY, f64::NAN).is_err());
+}
+
+#[test]
+fn tenths_add_up_to_the_cap() {
+    let mut ledger = Ledger { limit: Limit::new(1.0, DAY).unwrap(), ..Ledger::default() };
+    for i in 0..10 {
+        ledger.spend(1_000 + i, 0.1).unwrap();
+    }
+    assert!(ledger.spend(2_000, 0.1).is_err());
+}
+
+#[test]
+fn a_clock_that_goes_backwards_stops_spending() {
+    let mut ledger = Ledger::default();
+    ledger.spend(10 * DAY, 2.0).unwrap();
+    assert!(matches!(ledger.spend(9 * DAY, 2.0), Err(LedgerError::ClockBackwards { .. })));
+    assert!(matches!(ledger.spend(0, 2.0), Err(LedgerError::ClockBackwards { .. })));
+    // A correction by seconds is not that, and does not move anything to the past.
+    ledger.spend(10 * DAY - 30, 2.0).unwrap();
+    assert_eq!(ledger.spends[1].at, 10 * DAY);
+    // Nor does looking from the past make old spends disappear.
+    assert_eq!(ledger.balance(0).spent_per_km, 4.0);
+}
+
+#[test]
+fn limits_and_longer_periods_see_what_was_spent_before() {
+    let mut ledger = Ledger::default();
+    ledger.spend(1_000, 5.0).unwrap();
+    ledger.spend(1_000 + 2 * DAY, 5.0).unwrap();
+    assert_eq!(ledger.balance(1_000 + 2 * DAY).spent_per_km, 5.0);
+    ledger.limit = Limit::new(8.0, 7 * DAY).unwrap();
+    assert_eq!(ledger.balance(1_000 + 2 * DAY).spent_per_km, 10.0);
+    assert!(ledger.allow(1_000 + 2 * DAY, 0.1).is_err());
+    for (cap, period) in
+        [(-1.0, DAY), (f64::NAN, DAY), (f64::INFINITY, DAY), (1.0, 0), (1.0, 400 * DAY)]
+    {
+        assert!(Limit::new(cap, period).is_err(), "{cap} per {period} s");
+    }
+    let nothing = Ledger { limit: Limit::new(0.0, DAY).unwrap(), ..Ledger::default() };
+    assert!(nothing.allow(5, 1e-9).is_err());
+}
+
+/// Places `spacing_km` apart in a row, and the map version `version`.
+fn ground(version: u8, spacing_km: f64, shift_km: f64, key: u8) -> Ground {
+    let corner = Coord::new(64.1, -21.9).unwrap();
+    let coords = (0..20).map(|i| corner.offset_km(0.0, shift_km + spacing_km * f64::from(i)));
+    let epsilon = Epsilon::per_km(2.0).unwrap();
+    Ground::new(operator(key), Digest([version; 32]), epsilon, coords.collect()).unwrap()
+}
+
+fn operator(seed: u8) -> PublicKey {
+    SecretKey::from_seed([seed; 32]).unwrap().public()
+}
+
+fn at(ground: &Ground, place: u32) -> Coord {
+    let [lat, lon] = ground.report_coord(place).unwrap();
+    Coord::new(lat, lon).unwrap()
+}
+
+#[test]
+fn the_same_place_gives_the_same_report() {
+    let (map, mut memory) = (ground(1, 0.5, 0.0, 1), Memory::default());
+    let place = map.locate(at(&map, 7).offset_km(0.1, 0.1)).unwrap();
+    assert_eq!(memory.recall(&map, &place), None);
+    memory.remember(&map, &place, 9, Mode::Offload, 77);
+    let again = map.locate(at(&map, 7).offset_km(-0.1, -0.1)).unwrap();
+    let known = Recalled { report: 9, at: 77, epsilon_per_km: 2.0 };
+    assert_eq!(memory.recall(&map, &again), Some(known));
+    // The neighbour was never reported, though it is near; nor was this place to another operator.
+    assert_eq!(memory.recall(&map, &map.locate(at(&map, 8)).unwrap()), None);
+    let other = ground(1, 0.5, 0.0, 2);
+    assert_eq!(memory.recall(&other, &other.locate(at(&other, 7)).unwrap()), None);
+    assert_eq!(memory.reports.len(), 1);
+}
+
+#[test]
+fn reports_are_moved_to_later_versions_of_the_map() {
+    let (old, mut memory) = (ground(1, 0.5, 0.0, 1), Memory::default());
+    memory.remember(&old, &old.locate(at(&old, 7)).unwrap(), 9, Mode::Published, 77);
+    // 0.2 km to the east: within half of the new spacing.
+    let new = ground(2, 0.5, 0.2, 1);
+    let place = new.locate(at(&new, 7)).unwrap();
+    let moved = memory.recall(&new, &place).unwrap();
+    assert_eq!((moved.report, moved.at), (9, 77));
+    assert_eq!(memory.recall(&new, &place), Some(moved), "and stays there");
+    assert_eq!(memory.reports.len(), 2, "moved once");
+    assert!(memory.reports[1].moved);
+    // The next place is 0.3 km from the old one on its other side: too far to be the same.
+    assert_eq!(memory.recall(&new, &new.locate(at(&new, 6)).unwrap()), None);
+    // Back on the old map, the old report.
+    assert_eq!(memory.recall(&old, &old.locate(at(&old, 7)).unwrap()).unwrap().report, 9);
+    // A finer map: half of its spacing is 0.05 km, and its place is 0.04 km from the old one.
+    let fine = ground(3, 0.1, 3.04, 1);
+    let near = at(&old, 7).offset_km(0.0, 0.04);
+    let report = memory.recall(&fine, &fine.locate(near).unwrap()).unwrap().report;
+    // The old report stands at 4.5 km, the nearest place of this map at 4.54 km.
+    assert_eq!(report, 15);
+    assert_eq!(memory.recall(&fine, &fine.locate(near.offset_km(0.0, 0.1)).unwrap()), None);
+}
+
+#[test]
+fn circles_are_asked_around_one_centre() {
+    let (map, mut memory) = (ground(1, 0.5, 0.0, 1), Memory::default());
+    let place = map.locate(at(&map, 7)).unwrap();
+    let mut ask = |map: &Ground, place: u32, centre: u32| {
+        let place = map.locate(at(map, place)).unwrap();
+        memory.centre(map, &place, || Ok::<_, ()>(centre)).unwrap()
+    };
+    assert_eq!((ask(&map, 7, 5), ask(&map, 7, 6), ask(&map, 8, 6)), (5, 5, 6));
+    assert_eq!(ask(&ground(2, 0.5, 0.0, 1), 7, 3), 3, "numbers of another map mean nothing");
+    assert_eq!(map.locate(at(&map, 7)).unwrap().0, place.0);
+}
+
+#[test]
+fn a_state_survives_the_file() {
+    let scratch = Scratch::new("survives");
+    let mut kept = StateFile::open(&scratch.file()).unwrap();
+    let map = ground(1, 0.5, 0.0, 1);
+    kept.state.ledger.spend(1_700_000_000, 0.1 + 0.2).unwrap();
+    kept.state.memory.remember(&map, &map.locate(at(&map, 3)).unwrap(), 4, Mode::Local, 5);
+    kept.state.offload_understood = true;
+    kept.commit().unwrap();
+    let state = kept.state.clone();
+    drop(kept);
+    let again = StateFile::open(&scratch.file()).unwrap();
+    assert_eq!(again.state, state, "bit for bit");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        for entry in std::fs::read_dir(scratch.file().parent().unwrap()).unwrap() {
+            let entry = entry.unwrap();
+            let mode = entry.metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{:?}", entry.file_name());
+        }
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_file_that_others_can_read_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = Scratch::new("exposed");
+    let mut kept = StateFile::open(&scratch.file()).unwrap();
+    kept.state.offload_understood = true;
+    kept.commit().unwrap();
+    drop(kept);
+    for mode in [0o640, 0o604, 0o620] {
+        std::fs::set_permissions(scratch.file(), PermissionsExt::from_mode(mode)).unwrap();
+        let refused = StateFile::open(&scratch.file()).unwrap_err();
+        assert!(matches!(refused, StateError::Exposed { .. }), "{mode:o}");
+        assert!(refused.to_string().contains("chmod 600"));
+    }
+}
+
+#[test]
+fn damage_fails_closed() {
+    let scratch = Scratch::new("damage");
+    let map = ground(1, 0.5, 0.0, 1);
+    let mut kept = StateFile::open(&scratch.file()).unwrap();
+    kept.state.memory.remember(&map, &map.locate(at(&map, 3)).unwrap(), 4, Mode::Local, 5);
+    kept.state.ledger.spend(1_700_000_000, 2.0).unwrap();
+    kept.commit().unwrap();
+    drop(kept);
+    let text = std::fs::read_to_string(scratch.file()).unwrap();
+    let latitude = format!("{}", at(&map, 3).lat());
+    let planted = [
+        String::new(),
+        text[..text.len() / 2].to_owned(),
+        text.replace("\"version\": 1", "\"version\": 2"),
+        text.replace("\"spends\"", "\"spent\""),
+        text.replace("lrgeo client state", "something else"),
+        text.replace("\"cap_per_km\": 20.0", "\"cap_per_km\": -1.0"),
+        text.replace(
+            "\"epsilon_per_km\": 2.0\n      }\n    ]\n  },",
+            "\"epsilon_per_km\": -2.0\n      }\n    ]\n  },",
+        ),
+        text.replace(&latitude, "164.5"),
+        text.replace("{\n  \"format\"", "{\n  \"surprise\": 1,\n  \"format\""),
+    ];
+    for (number, bad) in planted.iter().enumerate() {
+        assert_ne!(bad, &text, "lie {number} changes nothing");
+        std::fs::write(scratch.file(), bad).unwrap();
+        let refused = StateFile::open(&scratch.file());
+        let refused = refused.err().unwrap_or_else(|| panic!("damage {number} was accepted"));
+        assert!(!refused.to_string().contains(&latitude), "{refused}");
+    }
+    std::fs::write(scratch.file(), &text).unwrap();
+    assert!(StateFile::open(&scratch.file()).is_ok());
+}
+
+#[test]
+fn whoever_comes_second_waits_and_sees_what_the_first_did() {
+    let scratch = Scratch::new("lock");
+    let writers: Vec<_> = (0..8)
+        .map(|_| {
+            let path = scratch.file();
+            std::thread::spawn(move || {
+                let mut kept = StateFile::open(&path).unwrap();
+                let seen = kept.state.ledger.spends.len() as u64;
+                std::thread::sleep(std::time::Duration::from_millis(5));
+                kept.state.ledger.spend(1_000 + seen, 1.0).unwrap();
+                kept.commit().unwrap();
+            })
+        })
+        .collect();
+    writers.into_iter().for_each(|writer| writer.join().unwrap());
+    assert_eq!(StateFile::open(&scratch.file()).unwrap().state.ledger.spends.len(), 8);
+}
+
+#[test]
+fn what_cannot_be_written_is_an_error() {
+    struct Full;
+    impl Keeper for Full {
+        fn save(&mut self, _: &[u8]) -> Result<(), StateError> {
+            let source = std::io::Error::from(std::io::ErrorKind::StorageFull);
+            Err(StateError::Io { name: "disk".into(), source })
+        }
+    }
+    let mut kept = Kept::new(State::default(), Full);
+    kept.commit().unwrap();
+    kept.state.offload_understood = true;
+    assert!(kept.commit().is_err());
+    assert!(kept.commit().is_err(), "it does not count as written the second time either");
+}
