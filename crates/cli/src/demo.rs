@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use clap::Args;
-use lrgeo_map::demo::demo_city;
+use lrgeo_map::demo::{demo_city, demo_map};
 use lrgeo_map::graph::Metric;
 use lrgeo_map::map::Map;
 use lrgeo_map::table::CostTable;
@@ -16,7 +16,6 @@ use lrgeo_mechanism::{Built, City, Epsilon, Plan, build, by_name};
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::map::demo_map;
 use crate::solve;
 use crate::ui::{Ui, aligned, count};
 

@@ -12,6 +12,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 use lrgeo_evaluation::adversary::{Adversary, blind};
 use lrgeo_evaluation::optimum::Answers;
 use lrgeo_evaluation::{Assessment, assess};
+use lrgeo_map::demo::demo_map;
 use lrgeo_map::map::Map;
 use lrgeo_map::units::Length;
 use lrgeo_map::utility::UtilityKind;
@@ -21,7 +22,6 @@ use lrgeo_mechanism::{
 use lrgeo_optim::Settings;
 
 use crate::failure::Failure;
-use crate::map::demo_map;
 use crate::mechanism::Users;
 use crate::solve;
 use crate::ui::Ui;

@@ -7,7 +7,7 @@ use lrgeo_map::build::{BuildReport, MapPlan, PlacePlan, PriorPlan, TargetPlan, W
 use lrgeo_map::demo::demo_city;
 use lrgeo_map::geo::BoundingBox;
 use lrgeo_map::import::{OsmReport, read_osm, read_sites, read_streets, read_weights};
-use lrgeo_map::map::{Map, Source, TravelMode};
+use lrgeo_map::map::{Map, Source};
 use lrgeo_map::region::{Polygon, Region};
 use lrgeo_map::streets::Streets;
 use lrgeo_map::units::Length;
@@ -159,21 +159,6 @@ fn demo_given(seed: u64) -> Given {
         targets: TargetPlan::Weights(Weights::At(targets)),
         prior: PriorPlan::Density(Box::new(move |at| city.demand.weight(at))),
     }
-}
-
-/// The map that `lrgeo map build --demo` makes with these cells.
-pub fn demo_map(seed: u64, cell: Length) -> Result<Map, Failure> {
-    let given = demo_given(seed);
-    let plan = MapPlan {
-        source: given.source,
-        travel: TravelMode::Drive,
-        region: Region::Everything,
-        places: PlacePlan::Grid(cell),
-        snap: None,
-        prior: given.prior,
-        targets: given.targets,
-    };
-    Ok(build(given.streets, plan)?.0)
 }
 
 fn weights(text: &str) -> Result<Weights, Failure> {

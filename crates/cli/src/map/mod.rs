@@ -4,7 +4,6 @@ mod build;
 mod export;
 mod info;
 
-pub use build::demo_map;
 use clap::Subcommand;
 
 use crate::failure::Failure;

@@ -37,9 +37,14 @@ mod tests;
 
 pub use demand::{Demand, Target};
 
+use crate::MapError;
+use crate::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, Weights, build};
 use crate::draw::Scenery;
 use crate::geo::Coord;
+use crate::map::{Map, Source, TravelMode};
+use crate::region::Region;
 use crate::streets::Streets;
+use crate::units::Length;
 use centre::OldTown;
 use layout::Layout;
 use network::Network;
@@ -144,4 +149,21 @@ impl Frame {
     fn street_km(metres: f64) -> f64 {
         ((metres * 1.003 + 0.2) * 10.0).ceil() / 10_000.0
     }
+}
+
+/// The demo city as a map with square cells as places, with the demand that comes with it: what
+/// `lrgeo map build --demo` makes.
+pub fn demo_map(seed: u64, cell: Length) -> Result<Map, MapError> {
+    let DemoCity { streets, demand, .. } = demo_city(seed);
+    let targets = demand.targets.iter().map(|target| (target.at, target.weight)).collect();
+    let plan = MapPlan {
+        source: Source::Demo(seed),
+        travel: TravelMode::Drive,
+        region: Region::Everything,
+        places: PlacePlan::Grid(cell),
+        snap: None,
+        prior: PriorPlan::Density(Box::new(move |at| demand.weight(at))),
+        targets: TargetPlan::Weights(Weights::At(targets)),
+    };
+    Ok(build(streets, plan)?.0)
 }

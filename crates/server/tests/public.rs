@@ -1,0 +1,238 @@
+//! What everybody gets: description, tiles, slices, targets; and the OpenAPI document against the
+//! handlers.
+
+mod common;
+
+use common::{Running, Scratch, bearer, config, map};
+use lrgeo_mechanism::publish::{Hash, Manifest, PublicKey};
+use lrgeo_protocol::encoding::Encoding;
+use lrgeo_protocol::offload::TableCircle;
+use lrgeo_protocol::public::{DESCRIPTION, MapDescription, Received, Signed, TableTile, Targets};
+use lrgeo_protocol::quiet::{Report, ReportedPlace};
+use lrgeo_protocol::{Digest, Reason, path};
+use serde_json::Value;
+
+fn description(server: &Running) -> Signed<MapDescription> {
+    server.message(path::MAP)
+}
+
+#[test]
+fn the_description_is_signed_in_both_encodings() {
+    let scratch = Scratch::new();
+    let server = Running::start(map(30), &scratch.0, &config(2));
+    let json = description(&server);
+    let cbor = server.get(path::MAP, &[("accept", "application/cbor")]);
+    assert_eq!(cbor.header("content-type"), "application/cbor");
+    assert_eq!(json, cbor.json());
+    let key: PublicKey = json.key.parse().unwrap();
+    let mut signature = [0; 64];
+    let digits = json.signature.as_bytes().chunks_exact(2);
+    for (byte, pair) in signature.iter_mut().zip(digits) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+    }
+    key.verify(&Signed::bytes(DESCRIPTION, &json.body), &signature).unwrap();
+    let mut forged = json.body.clone();
+    forged.parameters.epsilon_per_km *= 2.0;
+    assert!(key.verify(&Signed::bytes(DESCRIPTION, &forged), &signature).is_err());
+    assert_eq!(server.get(path::MAP, &[("accept", "text/html")]).reason(), Reason::NotAcceptable);
+
+    // The same server on the same data says the same, signature included.
+    server.stop();
+    let again = Running::start(map(30), &scratch.0, &config(2));
+    assert_eq!(description(&again), json);
+}
+
+#[test]
+fn tiles_are_immutable_and_verified_by_their_names() {
+    let scratch = Scratch::new();
+    let server = Running::start(map(30), &scratch.0, &config(2));
+    let about = description(&server).body;
+    let text = server.get(path::MANIFEST, &[]);
+    let signature = server.get(path::SIGNATURE, &[]).body;
+    let key: PublicKey = text.header("x-lrgeo-key").parse().unwrap();
+    let manifest = Manifest::verify(&text.body, &signature, &key).unwrap();
+    assert_eq!(Digest(Hash::of(&text.body).0), about.manifest);
+    let places = server.get(&path::file(path::PLACES, Digest(manifest.places.hash.0)), &[]);
+    assert_eq!(manifest.open_places(&places.body).unwrap().coords().len(), 30);
+
+    for (number, entry) in manifest.tiles.iter().enumerate() {
+        let path = path::file(path::TILES, Digest(entry.hash.0));
+        let tile = server.get(&path, &[]);
+        manifest.open_tile(number, &tile.body).unwrap();
+        assert!(tile.header("cache-control").contains("immutable"));
+        let tag = tile.header("etag").to_owned();
+        let again = server.get(&path, &[("if-none-match", &tag)]);
+        assert_eq!((again.status, again.body.len()), (304, 0));
+
+        let hash = about.local.as_ref().unwrap().table_tiles[number];
+        let path = path::file(path::TABLE_TILES, hash);
+        let slice = server.get(&path, &[("accept", "application/cbor")]);
+        assert_eq!(Digest(Hash::of(&slice.body).0), hash);
+        let json: TableTile = server.message(&path);
+        assert_eq!(json, slice.json());
+        assert_eq!(json.beta.len(), json.rows.len() * json.columns.len());
+    }
+    let unknown = server.get(&path::file(path::TILES, Digest([7; 32])), &[]);
+    assert_eq!((unknown.status, unknown.reason()), (404, Reason::NotFound));
+    assert_eq!(server.get("/v1/tiles/..%2f..%2foperator.key", &[]).reason(), Reason::NotFound);
+}
+
+#[test]
+fn reports_are_counted_and_answered() {
+    let scratch = Scratch::new();
+    let server = Running::start(map(30), &scratch.0, &config(2));
+    let about = description(&server).body;
+    let report = |place| Report { map: about.map, place: ReportedPlace(place) };
+    for n in 1..=3 {
+        let received: Received = server.post_json(path::REPORTS, &report(4)).json();
+        assert_eq!(received.reports, n);
+    }
+    server.stop();
+    let server = Running::start(map(30), &scratch.0, &config(2));
+    let received: Received = server.post_json(path::REPORTS, &report(5)).json();
+    assert_eq!(received.reports, 4, "counts survive the process");
+
+    let path = format!("{}?map={}&place=4&limit=5", path::TARGETS, about.map);
+    let targets: Targets = server.message(&path);
+    let targets = targets.targets;
+    assert_eq!(targets.len(), 5);
+    assert!(targets.windows(2).all(|two| two[0].estimated_km <= two[1].estimated_km));
+}
+
+#[test]
+fn a_circle_holds_the_cells_of_its_places() {
+    let scratch = Scratch::new();
+    let server = Running::start(map(30), &scratch.0, &config(2));
+    let about = description(&server).body;
+    let path = format!("{}?map={}&centre=7&radius_km=1.3", path::TABLE_CIRCLE, about.map);
+    let circle: TableCircle = server.message(&path);
+    let coord =
+        |v: usize| lrgeo_map::geo::Coord::new(about.places[v][0], about.places[v][1]).unwrap();
+    let inside = |v: &usize| coord(*v).distance_km(coord(7)) <= 1.3;
+    let mut cells: Vec<u32> = (0..30).filter(inside).map(|v| about.table.cells[v]).collect();
+    cells.sort_unstable();
+    cells.dedup();
+    assert_eq!(circle.cells, cells);
+    assert_eq!(circle.beta.len(), cells.len() * cells.len());
+}
+
+/// Checks a value against a schema of the document; as much of JSON Schema as the document uses.
+fn check(value: &Value, schema: &Value, document: &Value, at: &str) {
+    if let Some(reference) = schema["$ref"].as_str() {
+        let schema = document.pointer(&reference[1..]).unwrap_or_else(|| panic!("{reference}"));
+        return check(value, schema, document, at);
+    }
+    for choice in ["oneOf", "anyOf"] {
+        if let Some(choices) = schema[choice].as_array() {
+            let fits = |one: &Value| {
+                let checked = || check(value, one, document, at);
+                std::panic::catch_unwind(std::panic::AssertUnwindSafe(checked)).is_ok()
+            };
+            assert!(choices.iter().any(fits), "{at}: none of the choices fits {value}");
+            return;
+        }
+    }
+    if let Some(allowed) = schema["enum"].as_array() {
+        assert!(allowed.contains(value), "{at}: {value} is none of {allowed:?}");
+    }
+    let types: Vec<&str> = match &schema["type"] {
+        Value::String(one) => vec![one],
+        Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
+        _ => return,
+    };
+    let is = |kind: &&str| match *kind {
+        "null" => value.is_null(),
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        other => panic!("{at}: type {other}"),
+    };
+    assert!(types.iter().any(is), "{at}: {value} is not {types:?}");
+    if let Some(object) = value.as_object() {
+        for required in schema["required"].as_array().into_iter().flatten() {
+            let name = required.as_str().unwrap();
+            assert!(object.contains_key(name), "{at}: {name} is missing");
+        }
+        for (name, member) in object {
+            let member_schema = &schema["properties"][name];
+            assert!(!member_schema.is_null(), "{at}: {name} is not in the schema");
+            check(member, member_schema, document, &format!("{at}.{name}"));
+        }
+    }
+    for item in value.as_array().into_iter().flatten() {
+        check(item, &schema["items"], document, &format!("{at}[]"));
+    }
+}
+
+#[test]
+fn the_openapi_document_is_what_the_handlers_do() {
+    let scratch = Scratch::new();
+    let server = Running::start(map(30), &scratch.0, &config(1));
+    let document: Value = server.message(path::OPENAPI);
+    let about = description(&server).body;
+    let users = common::Users::new(map(30), &config(1));
+    let upload = users.upload(9);
+    let ticket = server.join(&upload);
+    server.state(&ticket, 50);
+    let manifest: Value = server.message(path::MANIFEST);
+    let table_tile = about.local.as_ref().unwrap().table_tiles[0].to_string();
+
+    let paths = document["paths"].as_object().unwrap();
+    let mut tried = 0;
+    for (template, methods) in paths {
+        let hash = match template.as_str() {
+            "/v1/places/{hash}" => manifest["places"]["hash"].as_str().unwrap(),
+            "/v1/tiles/{hash}" => manifest["tiles"][0]["hash"].as_str().unwrap(),
+            _ => &table_tile,
+        };
+        let query = match template.as_str() {
+            path::TABLE_CIRCLE => format!("?map={}&centre=3&radius_km=1", about.map),
+            path::TARGETS => format!("?map={}&place=3", about.map),
+            _ => String::new(),
+        };
+        let path = template.replace("{hash}", hash).replace("{ticket}", &ticket.ticket) + &query;
+        for (method, operation) in methods.as_object().unwrap() {
+            let answer = match (method.as_str(), template.as_str()) {
+                ("get", _) => server.get(&path, &[("authorization", &bearer(&ticket))]),
+                ("post", path::ROUNDS) => server.post_json(&path, &upload),
+                ("post", path::REPORTS) => {
+                    let report = Report { map: about.map, place: ReportedPlace(3) };
+                    server.post_json(&path, &report)
+                }
+                other => panic!("{other:?} is not tried by this test"),
+            };
+            let response = &operation["responses"][answer.status.to_string()];
+            assert!(answer.status < 300 && !response.is_null(), "{path}: {}", answer.text());
+            let content = &response["content"]["application/json"]["schema"];
+            if !content.is_null() {
+                check(&answer.json(), content, &document, template);
+            }
+            tried += 1;
+            // Another method is refused, so the document is not too narrow either.
+            let other = match method.as_str() {
+                "post" => server.get(&path, &[]),
+                _ => server.post(&path, "application/json", b"{}"),
+            };
+            assert_eq!(other.reason(), Reason::MethodNotAllowed, "{path}");
+        }
+    }
+    assert_eq!(tried, 15);
+    assert_eq!(server.get("/v1/elsewhere", &[]).reason(), Reason::NotFound);
+    let refusal: Value = server.get("/v1/elsewhere", &[]).json();
+    check(&refusal, &document["components"]["schemas"]["Refusal"], &document, "refusal");
+}
+
+#[test]
+fn messages_are_the_same_in_both_encodings_over_the_wire() {
+    let scratch = Scratch::new();
+    let server = Running::start(map(30), &scratch.0, &config(1));
+    let about = description(&server).body;
+    let report = Report { map: about.map, place: ReportedPlace(1) };
+    for (encoding, media) in Encoding::ALL {
+        let answer = server.post(path::REPORTS, media, &encoding.encode(&report));
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    }
+}
