@@ -14,6 +14,9 @@ pub enum Failure {
     /// Something about a mechanism.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
+    /// The client could not report, or would not.
+    #[error(transparent)]
+    Client(#[from] lrgeo_client::ClientError),
     /// The server cannot start or go on.
     #[error(transparent)]
     Server(#[from] lrgeo_server::ServerError),

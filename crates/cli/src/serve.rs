@@ -87,7 +87,7 @@ impl Serve {
 }
 
 /// Ctrl-C, or what a service manager sends.
-async fn stop_signal() {
+pub async fn stop_signal() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

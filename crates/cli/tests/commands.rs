@@ -92,11 +92,30 @@ fn help_is_a_table_of_contents_with_an_example_for_every_command() {
 fn the_demo_tells_its_story() {
     let scratch = Scratch::new("demo");
     let text = scratch.succeed("demo --no-serve");
-    for part in ["city", "places", "cost table", "epsilon 2/km", "0 violated", "a report"] {
+    for part in [
+        "city",
+        "places",
+        "cost table",
+        "epsilon 2/km",
+        "0 violations",
+        "published  reports a place",
+        "local      reports a place",
+        "offload    reports a place",
+        "the server learns",
+    ] {
         assert!(text.contains(part), "`{part}` is missing in:\n{text}");
     }
     let demo = scratch.json("demo --no-serve --json --epsilon 3/km --cell 700m --seed 5");
     assert_eq!(demo["violations"], 0);
+    let people = demo["people"].as_array().unwrap();
+    let modes: Vec<&str> = people.iter().map(|person| person["mode"].as_str().unwrap()).collect();
+    assert_eq!(modes, ["published", "local", "offload"]);
+    assert!(people.iter().all(|person| person["same_again"] == true));
+    for person in people {
+        let off = person["estimated_km"].as_f64().unwrap() - person["true_km"].as_f64().unwrap();
+        let moved = person["moved_km"].as_f64().unwrap();
+        assert!(moved > 0.0 || off == 0.0, "who reports the own place is not misjudged");
+    }
     assert!(demo["worst_log_excess"].as_f64().unwrap() <= 0.0);
     let loss = &demo["mean_loss_km"];
     assert!(

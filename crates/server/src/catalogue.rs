@@ -82,7 +82,9 @@ pub struct Catalogue {
     pub key: PublicKey,
     /// The signed description.
     pub description: Signed<MapDescription>,
-    /// The manifest of the tiles and its signature.
+    /// What the tiles are.
+    pub tiles: Manifest,
+    /// Their manifest as it was signed, and its signature.
     pub manifest: [File; 2],
     /// Lists of places and tiles, by hash.
     pub files: HashMap<Digest, File>,
@@ -175,6 +177,7 @@ impl Catalogue {
             ties,
             key,
             description,
+            tiles: directory.manifest,
             manifest,
             files,
             table_tiles,

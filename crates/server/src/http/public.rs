@@ -118,6 +118,9 @@ pub async fn report(
     counted.map(|reports| Answer(reads, Received { reports })).map_err(|no| No(reads, no))
 }
 
+/// As many targets as are sent to those who do not say how many they want.
+const MOST_TARGETS: usize = 100;
+
 /// Which targets, of which place.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -137,7 +140,7 @@ pub async fn targets(
     Asked(wanted): Asked<Wanted>,
 ) -> Answered<Answer<Targets>> {
     let Wanted { map, place, limit } = wanted;
-    let found = app.catalogue.targets(map, place, limit.unwrap_or(10));
+    let found = app.catalogue.targets(map, place, limit.unwrap_or(MOST_TARGETS));
     found.map(|found| Answer(reads, found)).map_err(|refusal| No(reads, refusal))
 }
 

@@ -80,16 +80,11 @@ impl Running {
 
     /// An answer: status, headers, body.
     pub fn get(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
-        let mut request = agent().get(format!("{}{path}", self.url));
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        Answer::of(request.call().unwrap())
+        get(&format!("{}{path}", self.url), headers)
     }
 
     pub fn post(&self, path: &str, media: &str, body: &[u8]) -> Answer {
-        let request = agent().post(format!("{}{path}", self.url)).content_type(media);
-        Answer::of(request.send(body).unwrap())
+        post(&format!("{}{path}", self.url), media, body)
     }
 
     pub fn post_json(&self, path: &str, body: &impl Serialize) -> Answer {
@@ -124,6 +119,18 @@ impl Drop for Running {
             self.end();
         }
     }
+}
+
+pub fn get(url: &str, headers: &[(&str, &str)]) -> Answer {
+    let mut request = agent().get(url);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    Answer::of(request.call().unwrap())
+}
+
+pub fn post(url: &str, media: &str, body: &[u8]) -> Answer {
+    Answer::of(agent().post(url).content_type(media).send(body).unwrap())
 }
 
 pub fn bearer(ticket: &Joined) -> String {

@@ -1,0 +1,109 @@
+//! `lrgeo demo`: the whole story on a city that does not exist. A server publishes a verified
+//! mechanism, and people who do not exist use it in all three modes.
+
+mod account;
+mod people;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use lrgeo_map::demo::demo_map;
+use lrgeo_map::graph::Metric;
+use lrgeo_map::travel::TravelMatrix;
+use lrgeo_map::units::Length;
+use lrgeo_mechanism::Epsilon;
+use lrgeo_server::{Config, Home, Server};
+
+use crate::failure::Failure;
+use crate::ui::Ui;
+use crate::{serve, solve};
+use account::Account;
+
+/// How many invented people use mode `offload` together.
+const ROUND: usize = 4;
+
+/// Build the demo city, serve a verified mechanism for it, and use the service in all three modes.
+#[derive(Args)]
+#[command(after_help = "Example:\n  lrgeo demo --epsilon 2/km --cell 500m --no-serve")]
+pub struct Demo {
+    /// Privacy: the smaller, the more private.
+    #[arg(long, default_value = "2/km", allow_hyphen_values = true)]
+    epsilon: Epsilon,
+    /// Side of the cells that are the places.
+    #[arg(long, default_value = "500m", allow_hyphen_values = true)]
+    cell: Length,
+    /// Seed of the city.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Where the server listens; port 0 takes a free one.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    listen: String,
+    /// End after the summary instead of leaving the server up.
+    #[arg(long)]
+    no_serve: bool,
+    /// Print the account as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Demo {
+    pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        let begun = Instant::now();
+        let runtime = tokio::runtime::Runtime::new()
+            .map_err(|error| Failure::Read { path: "threads".into(), error })?;
+        let folder = Folder::new()?;
+
+        let map = demo_map(self.seed, self.cell)?;
+        let travel = TravelMatrix::of_places(&map, Metric::Distance, ui)?;
+        let mut config = Config::default();
+        config.privacy.epsilon = format!("{}/km", self.epsilon.value());
+        config.rounds.users = ROUND;
+        let bar = (!ui.is_quiet()).then(solve::bar);
+        let solving = bar.clone().map(solve::show_progress);
+        let data = folder.0.join("server");
+        let home = Home { data: &data, tiles: None, key: None, solving };
+        let server = runtime.block_on(Server::open(map, &home, &config, &self.listen, ui));
+        if let Some(bar) = bar {
+            bar.finish_and_clear();
+        }
+        let server = server?;
+        let (catalogue, stopper) = (server.catalogue(), server.stopper());
+        let address = format!("http://{}", server.address()?);
+        let made = begun.elapsed().as_secs_f64();
+
+        let running = runtime.spawn(server.run());
+        let people = people::use_the_service(&address, &folder.0, &catalogue, &travel, ROUND)?;
+        let seconds = [made, begun.elapsed().as_secs_f64()];
+        let account = Account::new(self.seed, &self.cell, &catalogue, address, people, seconds)?;
+        match self.json {
+            true => ui.json(&account.as_json()),
+            false => print!("{}", account.as_text(self.no_serve)),
+        }
+        if !self.no_serve {
+            runtime.block_on(serve::stop_signal());
+        }
+        stopper.stop();
+        let ended = runtime.block_on(running);
+        ended.map_err(|error| Failure::Read { path: "server".into(), error: error.into() })??;
+        Ok(())
+    }
+}
+
+/// Where the demo keeps its files; gone afterwards.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Result<Self, Failure> {
+        let path = std::env::temp_dir().join(format!("lrgeo-demo-{}", std::process::id()));
+        let made = std::fs::create_dir_all(&path);
+        made.map_err(|error| Failure::Read { path: path.clone(), error })?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
