@@ -1,5 +1,6 @@
 //! `lrgeo`, the command line: a table of contents. Each command has a file of its own.
 
+mod attack;
 mod check;
 mod compare;
 mod cost_table;
@@ -38,6 +39,7 @@ Examples, one per command:
   lrgeo verify city.lrmech
   lrgeo obfuscate city.lrmech --at 64.14,-21.92
   lrgeo compare --demo --places 100
+  lrgeo attack upload city.lrmap
   lrgeo key new -o operator.key
   lrgeo key show operator.key
   lrgeo publish city.lrmech -o tiles --key operator.key
@@ -78,6 +80,9 @@ enum Command {
     Obfuscate(obfuscate::Obfuscate),
     /// Compare mechanisms on one map: cost, bound, violations, what an attacker guesses.
     Compare(Box<compare::Compare>),
+    /// Attack what leaves a phone, and say how much it gives away.
+    #[command(subcommand)]
+    Attack(Box<attack::AttackCommand>),
     /// Make and show the key that published tiles are signed with.
     #[command(subcommand)]
     Key(key::KeyCommand),
@@ -112,6 +117,7 @@ fn run(command: Command, ui: &Ui) -> Result<(), Failure> {
         Command::Verify(verify) => verify.run(ui),
         Command::Obfuscate(obfuscate) => obfuscate.run(ui),
         Command::Compare(compare) => compare.run(ui),
+        Command::Attack(command) => command.run(ui),
         Command::Key(command) => command.run(ui),
         Command::Publish(publish) => publish.run(ui),
         Command::Serve(serve) => serve.run(ui),

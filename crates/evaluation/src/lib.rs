@@ -6,6 +6,7 @@
 
 pub mod adversary;
 mod assess;
+pub mod attack;
 pub mod bounds;
 pub mod optimum;
 pub mod violations;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use lrgeo_map::rng::SplitMix;
-use lrgeo_mechanism::{City, MechanismError};
+use lrgeo_mechanism::{City, Geography, MechanismError};
 
 use super::place_at;
 use crate::failure::Failure;
@@ -36,34 +36,40 @@ impl FromStr for Users {
 impl Users {
     /// Their places. What stands in the file is nobody's business: messages name lines only.
     pub fn places(&self, city: &City, seed: u64) -> Result<Vec<u32>, Failure> {
+        let ids: Vec<&str> = city.map().places.iter().map(|place| place.id.as_str()).collect();
+        self.among(city, &ids, seed)
+    }
+
+    /// The same where only the places and their names are known.
+    pub fn among(&self, places: &Geography, ids: &[&str], seed: u64) -> Result<Vec<u32>, Failure> {
         let path = match self {
-            Users::Random(count) => return Ok(random(city, *count, seed)),
+            Users::Random(count) => return Ok(random(places, *count, seed)),
             Users::File(path) => path,
         };
         let read = |error| Failure::Read { path: path.clone(), error };
         let text = std::fs::read_to_string(path).map_err(read)?;
-        let mut places = Vec::new();
+        let mut found = Vec::new();
         for (number, line) in text.lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let named = city.map().places.iter().position(|place| place.id == line);
+            let named = ids.iter().position(|id| *id == line);
             let place = match (named, coord(line)) {
                 (Some(place), _) => place as u32,
-                (None, Ok(at)) => place_at(city.coords(), at, "users").map_err(|error| {
+                (None, Ok(at)) => place_at(places.coords(), at, "users").map_err(|error| {
                     wrong_line(number, error.to_string().trim_start_matches("users: "))
                 })?,
                 (None, Err(_)) => {
                     return Err(wrong_line(number, "is neither the id of a place nor LAT,LON"));
                 }
             };
-            places.push(place);
+            found.push(place);
         }
-        if places.is_empty() {
+        if found.is_empty() {
             return Err(MechanismError::invalid("users", "the file names no user").into());
         }
-        Ok(places)
+        Ok(found)
     }
 }
 
@@ -72,7 +78,7 @@ fn wrong_line(number: usize, reason: &str) -> Failure {
 }
 
 /// Different places, drawn by their prior.
-fn random(city: &City, count: usize, seed: u64) -> Vec<u32> {
+fn random(city: &Geography, count: usize, seed: u64) -> Vec<u32> {
     let mut rng = SplitMix::new(seed);
     let mut weights = city.prior().to_vec();
     if weights.iter().sum::<f64>() <= 0.0 {

@@ -1,0 +1,369 @@
+//! `lrgeo attack`: what leaks besides the report, measured.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use lrgeo_evaluation::attack::targets::recover;
+use lrgeo_evaluation::attack::trace::{Walk, traces};
+use lrgeo_evaluation::attack::upload::{Defence, Fingerprints, tile};
+use lrgeo_evaluation::attack::{self, Attack, Success};
+use lrgeo_map::demo::demo_map;
+use lrgeo_map::map::Map;
+use lrgeo_map::units::Length;
+use lrgeo_map::utility::UtilityKind;
+use lrgeo_mechanism::lr_geo::coefficients::Costs;
+use lrgeo_mechanism::publish::{Issued, SecretKey, publish};
+use lrgeo_mechanism::relevant::geo_ind_graph;
+use lrgeo_mechanism::{Built, City, Geography, Plan, build, by_name};
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::mechanism::Users;
+use crate::ui::{Ui, count};
+
+/// Attack what leaves a phone: uploads, requests, the cost table, repeated reports, traces.
+#[derive(Subcommand)]
+#[command(after_help = "\
+Examples:
+  lrgeo attack upload city.lrmap --settings practical
+  lrgeo attack request city.lrmap --lr-radius 1km
+  lrgeo attack targets city.lrmap
+  lrgeo attack repeat city.lrmech
+  lrgeo attack trace city.lrmech
+Without a map the demo city is attacked. docs/what-the-server-learns.md says which message each attack is about.")]
+pub enum AttackCommand {
+    /// Name the place from one upload of the paper's protocol, or from the tile of ours.
+    #[command(
+        after_help = "Example:\n  lrgeo attack upload city.lrmap --settings practical --users random:300"
+    )]
+    Upload(OnMap),
+    /// Name the place from repeated requests for circles of the cost table.
+    #[command(after_help = "Example:\n  lrgeo attack request city.lrmap --lr-radius 1km")]
+    Request(OnMap),
+    /// Recover the targets from the cost table.
+    #[command(after_help = "Example:\n  lrgeo attack targets city.lrmap --decoys 400")]
+    Targets(OnTable),
+    /// Name the place from repeated reports, remembered or not.
+    #[command(after_help = "Example:\n  lrgeo attack repeat city.lrmech --counts 1,10,50")]
+    Repeat(OnReports),
+    /// Follow a moving user by smoothing its reports.
+    #[command(after_help = "Example:\n  lrgeo attack trace city.lrmech --steps 20")]
+    Trace(OnReports),
+}
+
+/// What the attacks on a map take.
+#[derive(Args)]
+pub struct OnMap {
+    /// The map [default: the demo city].
+    map: Option<PathBuf>,
+    /// Which settings of the paper's protocol.
+    #[arg(long, value_enum, default_value_t)]
+    settings: Which,
+    /// Another Gamma than that of the settings; without a cap on the relevant places.
+    #[arg(long, value_name = "LENGTH")]
+    lr_radius: Option<Length>,
+    /// How many requests, by commas.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 5, 10, 20])]
+    counts: Vec<usize>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// What all attacks take.
+#[derive(Args)]
+struct Common {
+    /// Who is attacked: a file with a place id or LAT,LON per line, or random:N.
+    #[arg(long, value_name = "FILE|random:N", default_value = "random:200")]
+    users: Users,
+    /// Seed of users and of everything drawn.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print all numbers as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the attack on the table takes.
+#[derive(Args)]
+pub struct OnTable {
+    /// The map [default: the demo city].
+    map: Option<PathBuf>,
+    /// Street nodes besides the targets that the attacker takes for possible.
+    #[arg(long, default_value_t = 300)]
+    decoys: usize,
+    /// Entries of the table that it uses.
+    #[arg(long, default_value_t = 3000)]
+    equations: usize,
+    /// Seed of the decoys and entries.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print all numbers as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the attacks on reports take.
+#[derive(Args)]
+pub struct OnReports {
+    /// The mechanism, made for the whole map.
+    mechanism: PathBuf,
+    /// How many reports, by commas, beginning with 1.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 5, 10, 20])]
+    counts: Vec<usize>,
+    /// Reports per trace.
+    #[arg(long, default_value_t = 12)]
+    steps: usize,
+    /// How far somebody gets between two reports [default: 1.5 spacings].
+    #[arg(long, value_name = "LENGTH")]
+    reach: Option<Length>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// `--settings`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Which {
+    /// Those of the paper's experiments.
+    Paper,
+    /// Those that protect somebody.
+    #[default]
+    Practical,
+}
+
+impl AttackCommand {
+    pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        match self {
+            Self::Upload(options) => options.upload(ui),
+            Self::Request(options) => options.request(ui),
+            Self::Targets(options) => options.run(ui),
+            Self::Repeat(options) => options.repeat(ui),
+            Self::Trace(options) => options.trace(ui),
+        }
+    }
+}
+
+fn open_map(path: Option<&PathBuf>) -> Result<Map, Failure> {
+    Ok(match path {
+        Some(path) => Map::open(path)?.0,
+        None => demo_map(1, Length::from_m(500.0)?)?,
+    })
+}
+
+impl OnMap {
+    fn city(&self, ui: &Ui) -> Result<City, Failure> {
+        let map = open_map(self.map.as_ref())?;
+        let version = map.version();
+        Ok(City::new(map, version, UtilityKind::TravelDistance, ui)?)
+    }
+
+    fn plan(&self) -> Result<Plan, Failure> {
+        let mut plan = match self.settings {
+            Which::Paper => Plan::paper()?,
+            Which::Practical => Plan::practical()?,
+        };
+        if let Some(radius) = self.lr_radius {
+            (plan.radii.relevant, plan.radii.relevant_max) = (radius.km(), None);
+        }
+        Ok(plan)
+    }
+
+    fn upload(self, ui: &Ui) -> Result<(), Failure> {
+        let (city, plan) = (self.city(ui)?, self.plan()?);
+        let users = self.common.users.places(&city, self.common.seed)?;
+        let graph = geo_ind_graph(&city, &plan);
+        let edge = attack::edges(&city, graph.as_ref(), &plan);
+        let table = city.table(plan.table_cell, ui)?;
+        let costs = Costs::of(&city, table.as_deref());
+        let prints = Fingerprints::new(&city, graph.as_ref(), &costs, &plan, &edge, ui);
+        let seed = self.common.seed;
+        let distances = |aligned, defence| prints.distances(&users, aligned, defence, seed);
+        let mut attacks = vec![
+            prints.costs(&users),
+            prints.columns(&users),
+            distances(false, Defence::None),
+            distances(true, Defence::None),
+        ];
+        for defence in [Defence::Rounded(0.1), Defence::Noise(0.05), Defence::Jitter(0.05)] {
+            attacks.push(distances(true, defence));
+        }
+        // The grid of tiles depends on the places alone: any mechanism has the same.
+        let laplace = build(by_name("laplace")?, &city, &plan, ui)?;
+        let key = SecretKey::generate()?;
+        let fingerprint = city.version();
+        let published = publish(&laplace, fingerprint, None, Issued::from_unix(0), &key, ui)?;
+        attacks.push(tile(&city, &published.manifest, &users, &edge));
+        attacks.push(attack::chance(&city, &users, &edge));
+        self.common.print("upload", &city, attacks.into_iter().flatten().collect(), ui);
+        Ok(())
+    }
+
+    fn request(self, ui: &Ui) -> Result<(), Failure> {
+        let (city, plan) = (self.city(ui)?, self.plan()?);
+        let users = self.common.users.places(&city, self.common.seed)?;
+        let graph = geo_ind_graph(&city, &plan);
+        let edge = attack::edges(&city, graph.as_ref(), &plan);
+        let (graph, counts, seed) = (graph.as_ref(), &self.counts, self.common.seed);
+        let mut attacks =
+            attack::request::requests(&city, graph, &plan, &users, &edge, counts, seed, ui);
+        if let (Some(one), Some(most)) = (attacks.first().cloned(), counts.last()) {
+            let name = format!("{most} requests, centre remembered");
+            attacks.push(Attack { name, ..one });
+        }
+        attacks.extend(attack::chance(&city, &users, &edge));
+        self.common.print("request", &city, attacks, ui);
+        Ok(())
+    }
+}
+
+impl OnReports {
+    fn open(&self) -> Result<(Built, Geography, Vec<bool>), Failure> {
+        let (built, _) = crate::mechanism::open(&self.mechanism, None)?;
+        let places = Geography::new(built.coords.clone(), built.prior.clone())?;
+        let plan = Plan::new(&places, built.guarantee.epsilon);
+        let edge = attack::edges(&places, geo_ind_graph(&places, &plan).as_ref(), &plan);
+        Ok((built, places, edge))
+    }
+
+    fn users(&self, built: &Built, places: &Geography) -> Result<Vec<u32>, Failure> {
+        let ids: Vec<&str> = built.ids.iter().map(String::as_str).collect();
+        self.common.users.among(places, &ids, self.common.seed)
+    }
+
+    fn repeat(self, ui: &Ui) -> Result<(), Failure> {
+        let (built, places, edge) = self.open()?;
+        let users = self.users(&built, &places)?;
+        let (counts, seed) = (&self.counts, self.common.seed);
+        let mut attacks =
+            attack::repeat::repeats(&built, &places, &users, &edge, counts, seed, ui)?;
+        attacks.extend(attack::chance(&places, &users, &edge));
+        self.common.print("repeat", &places, attacks, ui);
+        Ok(())
+    }
+
+    fn trace(self, ui: &Ui) -> Result<(), Failure> {
+        let (built, places, edge) = self.open()?;
+        let users = self.users(&built, &places)?;
+        let reach_km = self.reach.map_or(1.5 * places.spacing_km(), Length::km);
+        let walk = Walk { steps: self.steps.max(1), reach_km, stay: 0.3 };
+        let mut attacks = traces(&built, &places, &users, &edge, &walk, self.common.seed, ui)?;
+        attacks.extend(attack::chance(&places, &users, &edge));
+        self.common.print("trace", &places, attacks, ui);
+        Ok(())
+    }
+}
+
+impl Common {
+    fn print(&self, name: &str, places: &Geography, attacks: Vec<Attack>, ui: &Ui) {
+        let spacing = places.spacing_km();
+        if self.json {
+            ui.json(&json!({
+                "attack": name,
+                "places": places.places(),
+                "spacing_km": spacing,
+                "seed": self.seed,
+                "results": attacks.iter().map(as_json).collect::<Vec<_>>(),
+            }));
+            return;
+        }
+        println!(
+            "{} places, spacing {:.0} m, {} attacked, seed {}\n",
+            count(places.places()),
+            1000.0 * spacing,
+            count(attacks.first().map_or(0, |attack| attack.all.users)),
+            self.seed
+        );
+        print!("{}", table(&attacks));
+    }
+}
+
+fn as_json(attack: &Attack) -> serde_json::Value {
+    let success = |s: &Success| {
+        json!({
+            "users": s.users, "top_1": s.top_1, "top_5": s.top_5,
+            "anonymity_median": s.anonymity_median, "anonymity_low": s.anonymity_low,
+            "error_km": s.error_km,
+        })
+    };
+    json!({
+        "sees": attack.name,
+        "all": success(&attack.all),
+        "interior": attack.interior.as_ref().map(success),
+        "edge": attack.edge.as_ref().map(success),
+    })
+}
+
+/// One line per attack; the shares inside and at the edge of the map stand beside that of all.
+fn table(attacks: &[Attack]) -> String {
+    let width = attacks.iter().map(|attack| attack.name.chars().count()).max().unwrap_or(0);
+    let mut text = format!(
+        "{:width$}  {:>6}  {:>8} {:>6}  {:>6}  {:>9} {:>9}  {:>6}\n{:width$}  {:>6}  {:>8} {:>6}  {:>6}  {:>9} {:>9}  {:>6}\n",
+        "",
+        "top-1",
+        "interior",
+        "edge",
+        "top-5",
+        "anonymity",
+        "5th per-",
+        "error",
+        "the attacker sees",
+        "%",
+        "%",
+        "%",
+        "%",
+        "median",
+        "centile",
+        "km"
+    );
+    let percent = |share: Option<f64>| share.map_or("-".into(), |s| format!("{:.1}", 100.0 * s));
+    for Attack { name, all, interior, edge } in attacks {
+        let top = |s: &Option<Success>| percent(s.map(|s| s.top_1));
+        text.push_str(&format!(
+            "{name:width$}  {:>6}  {:>8} {:>6}  {:>6}  {:>9} {:>9}  {:>6.2}\n",
+            percent(Some(all.top_1)),
+            top(interior),
+            top(edge),
+            percent(Some(all.top_5)),
+            all.anonymity_median,
+            all.anonymity_low,
+            all.error_km
+        ));
+    }
+    text
+}
+
+impl OnTable {
+    fn run(self, ui: &Ui) -> Result<(), Failure> {
+        let map = open_map(self.map.as_ref())?;
+        let found = recover(&map, self.decoys, self.equations, self.seed, ui)?;
+        if self.json {
+            ui.json(&json!({
+                "attack": "targets",
+                "targets": map.targets.len(),
+                "candidates": found.candidates,
+                "equations": found.equations,
+                "total_variation": found.total_variation,
+                "chance": found.chance,
+                "mass_on_targets": found.mass_on_targets,
+                "likeliest_named": found.likeliest_named,
+                "error_km": found.error_km,
+                "seed": self.seed,
+            }));
+            return Ok(());
+        }
+        ui.lines(&[
+            ("targets", format!("{} among {} possible street nodes", map.targets.len(), found.candidates)),
+            ("seen", format!("{} entries of the cost table", count(found.equations))),
+            (
+                "recovered",
+                format!(
+                    "total variation {:.2e} from the truth (0 is everything; guessing evenly {:.2})",
+                    found.total_variation, found.chance
+                ),
+            ),
+            ("on targets", format!("{:.1} % of the probability found", 100.0 * found.mass_on_targets)),
+            ("likeliest", if found.likeliest_named { "named".into() } else { "missed".to_owned() }),
+            ("error", format!("{:.3} km on average", found.error_km)),
+        ]);
+        Ok(())
+    }
+}

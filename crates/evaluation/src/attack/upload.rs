@@ -1,0 +1,203 @@
+//! The server of the paper's protocol looks at one upload and names the place (spec section 9).
+//!
+//! The map is public, so it works out what a user at each place would have uploaded and compares. The
+//! rows of an upload have no names; that does not help.
+
+use lrgeo_map::geo::Coord;
+use lrgeo_map::neighbours::NeighbourGraph;
+use lrgeo_map::progress::Progress;
+use lrgeo_map::rng::SplitMix;
+use lrgeo_mechanism::lr_geo::coefficients::{Coefficients, Costs, UserPart};
+use lrgeo_mechanism::publish::Manifest;
+use lrgeo_mechanism::{Geography, Plan};
+use rayon::prelude::*;
+
+use super::{Attack, Trial};
+
+/// What is done to distances before they are uploaded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Defence {
+    /// Nothing.
+    None,
+    /// Rounded to multiples of so many kilometres.
+    Rounded(f64),
+    /// Each distance moved by up to so many kilometres, for itself.
+    Noise(f64),
+    /// Each place moved by up to so many kilometres before distances are taken.
+    Jitter(f64),
+}
+
+impl Defence {
+    /// What it does, in words.
+    fn name(self) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::Rounded(km) => format!(", rounded to {:.0} m", 1000.0 * km),
+            Self::Noise(km) => format!(", each moved by up to {:.0} m", 1000.0 * km),
+            Self::Jitter(km) => format!(", places moved by up to {:.0} m", 1000.0 * km),
+        }
+    }
+}
+
+/// Everything that users at all places would upload, reduced to what is compared.
+pub struct Fingerprints<'a> {
+    places: &'a Geography,
+    edge: &'a [bool],
+    prints: Vec<Print>,
+}
+
+struct Print {
+    relevant: Vec<u32>,
+    /// Distances between relevant places, each pair once, in the order of the rows.
+    between: Vec<f64>,
+    /// Order-free hashes of costs and of the reportable places.
+    cost: u64,
+    columns: u64,
+}
+
+impl<'a> Fingerprints<'a> {
+    /// Works out the uploads of all places.
+    pub fn new(
+        places: &'a Geography,
+        graph: Option<&NeighbourGraph>,
+        costs: &Costs<'_>,
+        plan: &Plan,
+        edge: &'a [bool],
+        progress: &dyn Progress,
+    ) -> Self {
+        progress.begin("uploads of all places", places.places() as u64);
+        let print = |place: u32| {
+            let part = UserPart::prepare(places, graph, costs, plan, place);
+            progress.advance(1);
+            Print::of(part.relevant, &part.upload)
+        };
+        let prints = (0..places.places() as u32).into_par_iter().map(print).collect();
+        progress.end();
+        Self { places, edge, prints }
+    }
+
+    /// Costs alone, rows in any order.
+    pub fn costs(&self, users: &[u32]) -> Option<Attack> {
+        self.exact("costs C_hat, rows in any order", users, |print| print.cost)
+    }
+
+    /// The set of reportable places alone.
+    pub fn columns(&self, users: &[u32]) -> Option<Attack> {
+        self.exact("reportable places alone", users, |print| print.columns)
+    }
+
+    fn exact(
+        &self,
+        name: &str,
+        users: &[u32],
+        key: impl Fn(&Print) -> u64 + Sync,
+    ) -> Option<Attack> {
+        let trial = |&user: &u32| {
+            let own = key(&self.prints[user as usize]);
+            let score =
+                |(v, print): (usize, &Print)| (v as u32, if key(print) == own { 0.0 } else { 1.0 });
+            let scores: Vec<(u32, f64)> = self.prints.iter().enumerate().map(score).collect();
+            Trial::rank(self.places, user, self.edge[user as usize], &scores)
+        };
+        Attack::of(name, &users.par_iter().map(trial).collect::<Vec<_>>())
+    }
+
+    /// Distances between relevant places alone. `aligned`: rows come in the order of their distance from
+    /// the user, as they would without shuffling. The attacker takes the nearest of all undisturbed
+    /// fingerprints.
+    pub fn distances(
+        &self,
+        users: &[u32],
+        aligned: bool,
+        defence: Defence,
+        seed: u64,
+    ) -> Option<Attack> {
+        let order = |mut values: Vec<f64>| {
+            if !aligned {
+                values.sort_by(f64::total_cmp);
+            }
+            values
+        };
+        let known: Vec<Vec<f64>> = self.prints.iter().map(|p| order(p.between.clone())).collect();
+        let trial = |&user: &u32| {
+            let seen = order(self.disturbed(user, defence, seed));
+            let score = |(v, print): (usize, &Vec<f64>)| (v as u32, distance(&seen, print));
+            let scores: Vec<(u32, f64)> = known.iter().enumerate().map(score).collect();
+            Trial::rank(self.places, user, self.edge[user as usize], &scores)
+        };
+        let rows = if aligned { "rows in order" } else { "rows in any order" };
+        let name = format!("distances D, {rows}{}", defence.name());
+        Attack::of(name, &users.par_iter().map(trial).collect::<Vec<_>>())
+    }
+
+    fn disturbed(&self, user: u32, defence: Defence, seed: u64) -> Vec<f64> {
+        let print = &self.prints[user as usize];
+        let mut random = SplitMix::new(seed ^ u64::from(user).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        match defence {
+            Defence::None => print.between.clone(),
+            Defence::Rounded(km) => print.between.iter().map(|d| (d / km).round() * km).collect(),
+            Defence::Noise(km) => {
+                print.between.iter().map(|d| (d + random.between(-km, km)).max(0.0)).collect()
+            }
+            Defence::Jitter(km) => {
+                let moved: Vec<Coord> = print
+                    .relevant
+                    .iter()
+                    .map(|&v| {
+                        let at = self.places.coords()[v as usize];
+                        at.offset_km(random.between(-km, km), random.between(-km, km))
+                    })
+                    .collect();
+                pairs(moved.len()).map(|(i, j)| moved[i].distance_km(moved[j])).collect()
+            }
+        }
+    }
+}
+
+impl Print {
+    fn of(relevant: Vec<u32>, upload: &Coefficients) -> Self {
+        let between =
+            pairs(upload.rows).map(|(i, j)| upload.between[i * upload.rows + j]).collect();
+        let mut cost: Vec<u64> = upload.cost.iter().map(|c| c.to_bits()).collect();
+        cost.sort_unstable();
+        let columns = upload.columns.iter().map(|&k| u64::from(k));
+        Self { relevant, between, cost: hash(cost), columns: hash(columns) }
+    }
+}
+
+/// Every pair of rows once.
+fn pairs(rows: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..rows).flat_map(|i| (0..i).map(move |j| (i, j)))
+}
+
+/// A 64-bit hash of numbers in order.
+fn hash(numbers: impl IntoIterator<Item = u64>) -> u64 {
+    let mix = |state: u64, number: u64| SplitMix::new(state ^ number).bits();
+    numbers.into_iter().fold(0x243f_6a88_85a3_08d3, mix)
+}
+
+/// How far two fingerprints are apart; another number of relevant places is another place.
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    if a.len() != b.len() {
+        return f64::INFINITY;
+    }
+    // Haversines of the same pair of places are the same number; sums of squares of others are not 0.
+    a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum()
+}
+
+/// The modes `published` and `local`: the server sees a tile, and knows the prior within it.
+pub fn tile(
+    places: &Geography,
+    manifest: &Manifest,
+    users: &[u32],
+    edge: &[bool],
+) -> Option<Attack> {
+    let tile_of: Vec<Option<usize>> =
+        places.coords().iter().map(|&at| manifest.tile_of(at)).collect();
+    let trial = |&user: &u32| {
+        let members = (0..places.places()).filter(|&v| tile_of[v] == tile_of[user as usize]);
+        let scores: Vec<(u32, f64)> = members.map(|v| (v as u32, -places.prior()[v])).collect();
+        Trial::rank(places, user, edge[user as usize], &scores)
+    };
+    Attack::of("a public tile (published, local)", &users.iter().map(trial).collect::<Vec<_>>())
+}
