@@ -340,6 +340,7 @@ impl OnTable {
                 "attack": "targets",
                 "targets": map.targets.len(),
                 "candidates": found.candidates,
+                "distinct": found.distinct,
                 "equations": found.equations,
                 "total_variation": found.total_variation,
                 "chance": found.chance,
@@ -351,7 +352,7 @@ impl OnTable {
             return Ok(());
         }
         ui.lines(&[
-            ("targets", format!("{} among {} possible street nodes", map.targets.len(), found.candidates)),
+            ("targets", format!("{} among {} possible street nodes, of which {} can be told apart", map.targets.len(), found.candidates, found.distinct)),
             ("seen", format!("{} entries of the cost table", count(found.equations))),
             (
                 "recovered",

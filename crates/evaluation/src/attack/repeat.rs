@@ -1,6 +1,10 @@
-//! Averaging: a user who stays and reports again and again, with fresh randomness each time (spec
-//! section 9). Remembering the report is the defence: then n reports say as much as one.
+//! A user who stays and reports again and again, with fresh randomness each time (spec section 9).
+//!
+//! Two attackers: one takes the place nearest to the mean of the reports and needs to know nothing, the
+//! other knows the mechanism and multiplies likelihoods. Remembering the report is the defence: then n
+//! reports say as much as one.
 
+use lrgeo_map::geo::Coord;
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::sample::SeededRandomness;
 use lrgeo_mechanism::{Built, Geography, MechanismError};
@@ -22,37 +26,49 @@ pub fn repeats(
 ) -> Result<Vec<Attack>, MechanismError> {
     let reports = Reports::new(built)?;
     progress.begin("repeated reports", users.len() as u64);
-    let trials = |(number, &user): (usize, &u32)| -> Vec<Trial> {
+    let trials = |(number, &user): (usize, &u32)| -> Vec<[Trial; 2]> {
         let mut random = SeededRandomness::new(seed.wrapping_add(number as u64));
         let log_prior = |v: usize| places.prior()[v].max(f64::MIN_POSITIVE).ln();
         let mut posterior: Vec<f64> = (0..reports.places()).map(log_prior).collect();
-        let mut seen = 0;
+        let (mut seen, mut sum) = (0, [0.0; 2]);
         let after = |&count: &usize| {
             while seen < count {
                 let report = reports.draw(user, &mut random);
                 for (v, weight) in posterior.iter_mut().enumerate() {
                     *weight += reports.log(v, report);
                 }
+                let at = places.coords()[report as usize];
+                sum = [sum[0] + at.lat(), sum[1] + at.lon()];
                 seen += 1;
             }
-            let scores: Vec<(u32, f64)> =
-                posterior.iter().enumerate().map(|(v, weight)| (v as u32, -weight)).collect();
-            Trial::rank(places, user, edge[user as usize], &scores)
+            let mean = sum.map(|sum| sum / seen as f64);
+            let off = |at: &Coord| {
+                let east = (at.lon() - mean[1]) * at.lat().to_radians().cos();
+                (at.lat() - mean[0]).hypot(east)
+            };
+            let rank = |score: &dyn Fn(usize) -> f64| {
+                let scores: Vec<(u32, f64)> =
+                    (0..reports.places()).map(|v| (v as u32, score(v))).collect();
+                Trial::rank(places, user, edge[user as usize], &scores)
+            };
+            [rank(&|v| off(&places.coords()[v])), rank(&|v| -posterior[v])]
         };
         let trials = counts.iter().map(after).collect();
         progress.advance(1);
         trials
     };
-    let trials: Vec<Vec<Trial>> = users.par_iter().enumerate().map(trials).collect();
+    let trials: Vec<Vec<[Trial; 2]>> = users.par_iter().enumerate().map(trials).collect();
     progress.end();
-    let attack = |(at, count): (usize, &usize)| {
-        let trials: Vec<Trial> = trials.iter().map(|trials| trials[at]).collect();
-        Attack::of(format!("{count} fresh reports"), &trials)
+    let attack = |attacker: usize, how: &str, at: usize| {
+        let trials: Vec<Trial> = trials.iter().map(|trials| trials[at][attacker]).collect();
+        Attack::of(format!("{} fresh reports, {how}", counts[at]), &trials)
     };
-    let mut attacks: Vec<Attack> = counts.iter().enumerate().filter_map(attack).collect();
+    let averaged = (0..counts.len()).filter_map(|at| attack(0, "averaged", at));
+    let multiplied = (0..counts.len()).filter_map(|at| attack(1, "multiplied", at));
+    let mut attacks: Vec<Attack> = averaged.chain(multiplied).collect();
     // The posterior after the same report n times is not that of n draws: an attacker who knows that
     // the user remembers counts it once.
-    if let (Some(first), Some(&most)) = (attacks.first().cloned(), counts.last())
+    if let (Some(first), Some(&most)) = (attacks.get(counts.len()).cloned(), counts.last())
         && counts.first() == Some(&1)
     {
         attacks.push(Attack { name: format!("{most} reports, remembered"), ..first });

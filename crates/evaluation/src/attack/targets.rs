@@ -16,7 +16,9 @@ pub struct Recovered {
     pub candidates: usize,
     /// How many entries of the table were used.
     pub equations: usize,
-    /// Half the sum of `|q - found|`: 0 is everything, 1 nothing.
+    /// How many of them can be told apart by any table at all.
+    pub distinct: usize,
+    /// Half the sum of `|q - found|` over those: 0 is everything, 1 nothing.
     pub total_variation: f64,
     /// The share of the probability that was found at nodes which are targets.
     pub mass_on_targets: f64,
@@ -68,12 +70,28 @@ pub fn recover(
     let seen: Vec<f64> = pairs.iter().map(|&(i, k)| private.beta(&[i], &[k])[0]).collect();
     let found = non_negative(&rows, &seen, progress);
 
+    // Nodes whose ways from all places differ by a constant (one behind the other) have the same column:
+    // no table tells them apart, and the first stands for all of them.
+    let profile = |at: usize| -> Vec<i64> {
+        let way = |place: usize| i64::from(public.row(place)[at]);
+        (0..places).map(|place| way(place) - way(0)).collect()
+    };
+    let mut first = std::collections::HashMap::new();
+    let same: Vec<usize> =
+        (0..candidates.len()).map(|at| *first.entry(profile(at)).or_insert(at)).collect();
+    let merged = |weights: &[f64]| {
+        let mut sums = vec![0.0; weights.len()];
+        weights.iter().zip(&same).for_each(|(weight, &at)| sums[at] += weight);
+        sums
+    };
     let mut truth = vec![0.0; candidates.len()];
     for target in &map.targets {
         if let Ok(at) = candidates.binary_search(&target.node) {
             truth[at] += target.weight;
         }
     }
+    let (truth, found) = (merged(&truth), merged(&found));
+    let even = merged(&vec![weight; candidates.len()]);
     let variation = |other: &dyn Fn(usize) -> f64| {
         let apart = truth.iter().enumerate().map(|(at, q)| (q - other(at)).abs());
         0.5 * apart.sum::<f64>()
@@ -88,12 +106,13 @@ pub fn recover(
     let weighted = truth.iter().enumerate().filter(|(_, q)| **q > 0.0);
     Ok(Recovered {
         candidates: candidates.len(),
+        distinct: first.len(),
         equations: rows.len(),
         total_variation: variation(&|v| found[v]),
         mass_on_targets: (0..found.len()).filter(|&v| truth[v] > 0.0).map(|v| found[v]).sum(),
         likeliest_named: likeliest == named,
         error_km: weighted.map(|(l, q)| q * error(l)).sum(),
-        chance: variation(&|_| weight),
+        chance: variation(&|v| even[v]),
     })
 }
 
