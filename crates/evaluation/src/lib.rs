@@ -9,6 +9,7 @@ mod assess;
 pub mod attack;
 pub mod bounds;
 pub mod optimum;
+pub mod report;
 pub mod violations;
 
 pub use assess::{Assessment, Flag, assess};
