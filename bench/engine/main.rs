@@ -1,12 +1,12 @@
 //! Times of the engine on the instances of the targets table.
 //!
-//! `engine omg K EPS`, `engine clr USERS PLACES EPS`, `engine grid SIDE EPS`; options `--threads N`,
+//! `engine omg K EPS`, `engine clr USERS PLACES EPS`, `engine grid SIDE EPS`, `engine file PROBLEM`; options `--threads N`,
 //! `--gap G`, `--trace`, `--dump FILE` (the problem for the peers), `--resolve` (a second solve from the first
 //! one's warm start, with costs 5 % off). Prints one line of JSON.
 
 mod rome;
 
-use lrgeo_optim::{DenseCost, Problem, Progress, Settings, colgen};
+use lrgeo_optim::{DenseCost, Problem, Progress, Settings, colgen, format};
 use rome::{City, Random, even_grid};
 use std::io::Write;
 use std::path::Path;
@@ -40,8 +40,15 @@ fn main() {
                 even_grid(side, epsilon),
             )
         }
+        Some("file") => {
+            let path = words.get(1).cloned().unwrap_or_default();
+            let bytes = std::fs::read(&path).expect("a readable problem file");
+            (path, format::read_problem(&bytes, &format::Limits::default()).expect("a problem"))
+        }
         _ => {
-            eprintln!("usage: engine omg K EPS | clr USERS PLACES EPS | grid SIDE EPS");
+            eprintln!(
+                "usage: engine omg K EPS | clr USERS PLACES EPS | grid SIDE EPS | file PROBLEM"
+            );
             std::process::exit(2);
         }
     };

@@ -260,6 +260,29 @@ fn every_arc_strength_is_solved_and_strict() {
     }
 }
 
+/// The same places, rows weighed from nothing to ten times as much.
+fn uneven(problem: &Problem) -> Problem {
+    let mut random = Random(11);
+    let (rows, columns) = (problem.rows(), problem.columns());
+    let mut values = Vec::new();
+    for i in 0..rows {
+        let visited = random.next() > 0.1;
+        let weight = if visited { 10_f64.powf(3.0 * random.next() - 2.0) } else { 0.0 };
+        values.extend((0..columns).map(|k| weight * problem.cost().at(i, k)));
+    }
+    problem.with_cost(DenseCost::new(rows, columns, values).unwrap()).unwrap()
+}
+
+#[test]
+fn uneven_priors_are_solved_in_a_few_dozen_iterations() {
+    for (epsilon, most) in [(0.5, 60), (1.0, 45), (2.0, 35)] {
+        let problem = uneven(&grid(12, epsilon));
+        let solution = colgen::solve(&problem, &Settings::default()).unwrap();
+        assert_eq!(solution.status, Status::Optimal, "eps {epsilon}: {}", solution.gap);
+        assert!(solution.iterations <= most, "eps {epsilon}: {}", solution.iterations);
+    }
+}
+
 #[test]
 fn a_stop_at_any_time_leaves_a_strict_matrix_and_a_valid_bound() {
     let problem = grid(6, 0.5);

@@ -184,7 +184,7 @@ impl<'a> Builder<'a> {
         self.problem.cost().fill(column, &rows, &mut cost);
         let cheapest = (0..cost.len()).min_by(|&a, &b| cost[a].total_cmp(&cost[b])).unwrap_or(0);
         // Connected, with finite links both ways: every node is reached.
-        let tree = Tree::shortest_paths(&graph, cheapest).expect("a connected component");
+        let tree = Tree::shortest_paths(&graph, cheapest, true).expect("a connected component");
         Block { column, root: Root::Cone, graph, rows, cost, inner_y: None, tree }
     }
 
@@ -422,7 +422,7 @@ impl<'a> Builder<'a> {
             row: rows.first().copied().unwrap_or(0) as usize,
             reason: Infeasibility::BoundsContradict,
         };
-        let Some(tree) = Tree::shortest_paths(&graph, root_node as usize) else {
+        let Some(tree) = Tree::shortest_paths(&graph, root_node as usize, false) else {
             return Err(contradiction);
         };
         let too_high = graph.links(root_node as usize).iter().find(|link| {

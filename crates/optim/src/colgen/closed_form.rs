@@ -12,9 +12,14 @@ use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef};
 use std::collections::HashMap;
 
+/// Columns of costs multiplied out in one go.
+const COLUMNS_AT_ONCE: usize = 64;
+
 /// Duals, and the weights of the rays where nothing ties or bounds them.
 pub(super) struct ClosedForm {
     pub mu: Vec<f64>,
+    /// What a row's ray costs per row that it serves.
+    pub smooth: Vec<f64>,
     pub rays: Vec<WeightedRay>,
 }
 
@@ -36,40 +41,34 @@ pub(super) fn closed_form(problem: &Problem, blocks: &Blocks) -> Option<ClosedFo
             cones.insert((block.column, block.rows[0]), index);
         }
     }
-    let mut all = ClosedForm { mu: vec![0.0; problem.rows()], rays: Vec::new() };
-    let mut row_cost = vec![0.0; problem.columns()];
+    let mut all = ClosedForm {
+        mu: vec![0.0; problem.rows()],
+        smooth: vec![0.0; problem.rows()],
+        rays: Vec::new(),
+    };
     for (graph, rows) in &blocks.components {
         let size = rows.len();
         let mut rays = Vec::with_capacity(size * size);
+        for node in 0..size {
+            let tree = Tree::shortest_paths(graph, node, true)?;
+            rays.extend(tree.logs().iter().map(|log| log.exp()));
+        }
+        let rays_by_row = MatRef::from_row_major_slice(&rays, size, size);
+        let cheapest = cheapest_columns(problem, rows, rays_by_row);
         let mut right = Mat::<f64>::zeros(size, 2);
         let mut served = Vec::with_capacity(size);
-        let mut costs = vec![0.0; size];
-        for (node, &row) in rows.iter().enumerate() {
-            problem.cost().fill_row(row as usize, &mut row_cost);
-            let column = (0..row_cost.len())
-                .min_by(|&a, &b| row_cost[a].total_cmp(&row_cost[b]))
-                .unwrap_or(0);
+        for (node, &(column, cost)) in cheapest.iter().enumerate() {
             let cone = cones.get(&(column, rows[0])).copied();
             let cone = cone.filter(|&cone| blocks.blocks[cone].rows.len() == size);
-            let first = cone.filter(|&cone| blocks.blocks[cone].tree.root() == node);
-            match first {
-                Some(cone) => {
-                    let logs = blocks.blocks[cone].tree.logs();
-                    rays.extend(logs.iter().map(|log| log.exp()));
-                }
-                None => {
-                    let tree = Tree::shortest_paths(graph, node)?;
-                    rays.extend(tree.logs().iter().map(|log| log.exp()));
-                }
-            }
-            problem.cost().fill(column, rows, &mut costs);
-            let ray = &rays[node * size..];
-            right[(node, 0)] = ray.iter().zip(&costs).map(|(ray, cost)| ray * cost).sum();
+            let first = cone.filter(|&cone| blocks.blocks[cone].tree.tops().next() == Some(node));
+            right[(node, 0)] = cost;
             right[(node, 1)] = 1.0;
             served.push((cone, first.is_some()));
+            let sum: f64 = rays[node * size..][..size].iter().sum();
+            all.smooth[rows[node] as usize] = cost / sum;
         }
         // D is symmetric, so the same factor serves the rays and their transpose.
-        let solved = MatRef::from_row_major_slice(&rays, size, size).partial_piv_lu().solve(&right);
+        let solved = rays_by_row.partial_piv_lu().solve(&right);
         for (node, &row) in rows.iter().enumerate() {
             let (mu, weight) = (solved[(node, 0)], solved[(node, 1)]);
             if !mu.is_finite() || !weight.is_finite() {
@@ -83,4 +82,29 @@ pub(super) fn closed_form(problem: &Problem, blocks: &Blocks) -> Option<ClosedFo
         }
     }
     Some(all)
+}
+
+/// For the ray rooted at every row its cheapest column, and what it costs there. A row's own costs do not
+/// say: of a place that nobody visits they are all zero.
+fn cheapest_columns(problem: &Problem, rows: &[u32], rays: MatRef<'_, f64>) -> Vec<(usize, f64)> {
+    let size = rows.len();
+    let mut cheapest = vec![(0, f64::INFINITY); size];
+    let mut costs = vec![0.0; size * COLUMNS_AT_ONCE];
+    let columns: Vec<usize> = (0..problem.columns()).collect();
+    for columns in columns.chunks(COLUMNS_AT_ONCE) {
+        for (&column, costs) in columns.iter().zip(costs.chunks_exact_mut(size)) {
+            problem.cost().fill(column, rows, costs);
+        }
+        let costs =
+            MatRef::from_column_major_slice(&costs[..size * columns.len()], size, columns.len());
+        let priced = rays * costs;
+        for (position, &column) in columns.iter().enumerate() {
+            for (node, best) in cheapest.iter_mut().enumerate() {
+                if priced[(node, position)] < best.1 {
+                    *best = (column, priced[(node, position)]);
+                }
+            }
+        }
+    }
+    cheapest
 }

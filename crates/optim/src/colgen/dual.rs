@@ -61,10 +61,10 @@ pub(super) fn make_feasible(
     violators.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut missing = 0.0;
     for (_, family) in violators {
-        missing += match family {
+        match family {
             Family::Cone(index) => repair.cone(index, tolerance),
-            Family::Tied(column) => repair.tied(column, tolerance),
-        };
+            Family::Tied(column) => missing += repair.tied(column, tolerance),
+        }
     }
     let Repair { mu, values, found, .. } = repair;
     let mut bound = blocks.fixed_cost + missing - tolerance * blocks.blocks.len() as f64;
@@ -92,31 +92,29 @@ impl Repair<'_> {
     fn price(&mut self, index: usize) -> (f64, u32) {
         let block = &self.blocks.blocks[index];
         node_weights(block, self.blocks, &self.mu, &mut self.w);
-        let cone = block.root == Root::Cone;
-        self.values[index] =
-            self.trees[index].price(&block.graph, &self.w, cone, &mut self.scratch);
+        self.values[index] = self.trees[index].price(&block.graph, &self.w, &mut self.scratch);
         let rows = block.rows.iter().zip(&self.scratch.z).filter(|(row, _)| **row != NO_ROW);
         rows.fold((0.0, 0), |best, (&row, &z)| if z > best.0 { (z, row) } else { best })
     }
 
-    /// Makes one cone feasible; returns what is still missing (zero or a negative number).
-    fn cone(&mut self, index: usize, tolerance: f64) -> f64 {
-        for round in 0..MOST_ROUNDS {
-            let (largest, row) = self.price(index);
-            let value = self.values[index];
-            if value >= -tolerance {
-                if round > 0 {
-                    self.found.push((index, self.scratch.z.clone()));
-                }
-                return 0.0;
-            }
-            self.mu[row as usize] += value / largest;
-        }
+    /// Makes one cone feasible: the row of every top pays what its tree is short of, after which no subtree
+    /// would rather move. This is the dual of pricing within `z <= 1`, so no payment is cheaper.
+    fn cone(&mut self, index: usize, tolerance: f64) {
         self.price(index);
-        self.values[index].min(0.0)
+        if self.values[index] >= -tolerance {
+            return;
+        }
+        if self.scratch.pivots > 0 {
+            self.found.push((index, self.scratch.z.clone()));
+        }
+        for top in self.trees[index].tops() {
+            let row = self.blocks.blocks[index].rows[top];
+            self.mu[row as usize] += self.scratch.subtree[top].min(0.0);
+        }
     }
 
-    /// The same for a tied column: its y with every block at its minimum.
+    /// Makes a tied column feasible, its y with every block at its minimum; returns what is still
+    /// missing (zero or a negative number).
     ///
     /// What is missing in the end counts times the largest y there can be, which is huge where factors
     /// are tiny, so it must vanish. Lowering all rows by `-reduced / sum z` is Newton's method (after

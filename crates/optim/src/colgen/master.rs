@@ -77,7 +77,7 @@ pub(crate) struct Master {
     pub mu: Vec<f64>,
     pub pi: Vec<f64>,
     /// Artificial columns: rows left short (`+`) or overfull (`-`), each at this cost.
-    pub penalty: f64,
+    pub penalty: Vec<f64>,
     /// Artificials box the duals of the row sums: within `penalty` of this centre.
     pub box_centre: Vec<f64>,
     pub short: Artificial,
@@ -113,10 +113,10 @@ struct Residuals {
 }
 
 impl Master {
-    pub fn new(right_side: Vec<f64>, links: Vec<Link>, penalty: f64, threads: usize) -> Self {
+    pub fn new(right_side: Vec<f64>, links: Vec<Link>, penalty: Vec<f64>, threads: usize) -> Self {
         let rows = right_side.len();
         let pi = vec![0.0; links.len()];
-        let artificial = Artificial { x: vec![1.0; rows], s: vec![penalty; rows] };
+        let artificial = Artificial { x: vec![1.0; rows], s: penalty.clone() };
         Self {
             right_side,
             columns: Vec::new(),
@@ -215,9 +215,9 @@ impl Master {
         let (primal, link) = self.primal_residuals(true);
         let dual = self.reduced_costs().iter().zip(&self.s).map(|(r, s)| r - s).collect();
         let short = (0..self.mu.len())
-            .map(|i| self.box_centre[i] + self.penalty - self.mu[i] - self.short.s[i]);
+            .map(|i| self.box_centre[i] + self.penalty[i] - self.mu[i] - self.short.s[i]);
         let over = (0..self.mu.len())
-            .map(|i| self.penalty - self.box_centre[i] + self.mu[i] - self.over.s[i]);
+            .map(|i| self.penalty[i] - self.box_centre[i] + self.mu[i] - self.over.s[i]);
         Residuals { primal, link, dual, short: short.collect(), over: over.collect() }
     }
 
@@ -249,8 +249,8 @@ impl Master {
         for i in 0..rows {
             self.short.x[i] = 0.1;
             self.over.x[i] = 0.1;
-            self.short.s[i] = (self.box_centre[i] + self.penalty - self.mu[i]).max(0.1 * scale);
-            self.over.s[i] = (self.penalty - self.box_centre[i] + self.mu[i]).max(0.1 * scale);
+            self.short.s[i] = (self.box_centre[i] + self.penalty[i] - self.mu[i]).max(0.1 * scale);
+            self.over.s[i] = (self.penalty[i] - self.box_centre[i] + self.mu[i]).max(0.1 * scale);
         }
     }
 
@@ -302,17 +302,18 @@ impl Master {
 
     /// What the artificial weights cost.
     pub fn artificial_cost(&self) -> f64 {
-        let rows = self.short.x.iter().zip(&self.over.x).zip(&self.box_centre);
-        rows.map(|((short, over), centre)| {
-            short * (self.penalty + centre) + over * (self.penalty - centre)
-        })
-        .sum()
+        let each = |i: usize| {
+            let (radius, centre) = (self.penalty[i], self.box_centre[i]);
+            self.short.x[i] * (radius + centre) + self.over.x[i] * (radius - centre)
+        };
+        (0..self.mu.len()).map(each).sum()
     }
 
-    /// How far the row sums and links are from being met without artificials, summed.
-    pub fn imbalance(&self) -> f64 {
+    /// How far the row sums (in units of each row) and links are from being met without artificials.
+    pub fn imbalance(&self, unit: &[f64], scale: f64) -> f64 {
         let (primal, link) = self.primal_residuals(false);
-        primal.iter().chain(&link).map(|residual| residual.abs()).sum()
+        primal.iter().zip(unit).map(|(residual, unit)| residual.abs() * unit).sum::<f64>()
+            + link.iter().map(|residual| residual.abs() * scale).sum::<f64>()
     }
 
     /// Whether every number of the iterate is finite.
@@ -335,11 +336,11 @@ impl Master {
         self.box_centre.clone_from(&self.mu);
         for i in 0..self.mu.len() {
             // What both sides have in common cancels; only the difference is needed.
-            let common = self.short.x[i].min(self.over.x[i]) - centre / self.penalty;
+            let common = self.short.x[i].min(self.over.x[i]) - centre / self.penalty[i];
             self.short.x[i] -= common;
             self.over.x[i] -= common;
-            self.short.s[i] = self.penalty;
-            self.over.s[i] = self.penalty;
+            self.short.s[i] = self.penalty[i];
+            self.over.s[i] = self.penalty[i];
         }
     }
 

@@ -42,7 +42,7 @@ const MASTER_SHARE: f64 = 0.2;
 /// better than extreme ones.
 const CENTRALITY: f64 = 0.8;
 
-/// Radius of the box around the duals, in units of the mean cost of a row, at a gap of 1.
+/// Radius of the box around the duals, in units of each row, at a gap of 1.
 const BOX_RADIUS: f64 = 0.5;
 
 /// Duals whose repair cost more than this many times the mean cost are no place to go on from: with
@@ -105,6 +105,9 @@ struct Run<'a> {
     link_of_block: Vec<Option<usize>>,
     master: Master,
     mean_cost: f64,
+    /// The size of every row's dual: what the box around the duals and missing row sums are measured in.
+    unit: Vec<f64>,
+    best_estimate: f64,
     lower_bound: f64,
     best_mu: Vec<f64>,
     /// The best duals that are feasible for every column, with their bound. No cost is negative,
@@ -164,7 +167,7 @@ impl<'a> Run<'a> {
         }
         let rows = problem.rows() as f64;
         let scale = (mean_cost / rows).max(f64::MIN_POSITIVE);
-        let penalty = BOX_RADIUS * scale;
+        let penalty = vec![BOX_RADIUS * scale; problem.rows()];
         let master = Master::new(blocks.right_side.clone(), links, penalty, settings.threads);
         let trees = blocks.blocks.iter().map(|block| block.tree.clone()).collect();
         Ok(Self {
@@ -176,6 +179,8 @@ impl<'a> Run<'a> {
             link_of_block,
             master,
             mean_cost,
+            best_estimate: f64::INFINITY,
+            unit: vec![scale; problem.rows()],
             lower_bound: 0.0,
             best_mu: vec![0.0; problem.rows()],
             centre: vec![0.0; problem.rows()],
@@ -194,17 +199,23 @@ impl<'a> Run<'a> {
         (self.mean_cost / self.problem.rows() as f64).max(f64::MIN_POSITIVE)
     }
 
+    /// What the row sums and links are off, in units of cost.
+    fn imbalance(&self) -> f64 {
+        self.master.imbalance(&self.unit, self.scale())
+    }
+
     /// The radius of the box around the duals: it shrinks with the gap, and grows where the master
     /// leans on it.
     fn set_box(&mut self, feasible: &FeasibleDual, estimate: f64) {
         let open = (estimate - feasible.bound).max(0.0);
         let gap = relative_gap(self.mean_cost, estimate, feasible.bound).clamp(1e-12, 1.0);
-        if self.master.imbalance() * self.scale() > 0.3 * open {
+        if self.imbalance() > 0.3 * open {
             self.leaning *= 2.0;
         } else {
             self.leaning = (0.7 * self.leaning).max(1.0);
         }
-        self.master.penalty = BOX_RADIUS * self.scale() * gap.sqrt() * self.leaning;
+        let radius = BOX_RADIUS * gap.sqrt().sqrt() * self.leaning;
+        self.master.penalty = self.unit.iter().map(|unit| radius * unit).collect();
     }
 
     /// Drops the columns that matter least once there are too many. With every iteration a few more
@@ -298,7 +309,11 @@ impl<'a> Run<'a> {
         let estimate = self.estimate();
         let gap = relative_gap(self.mean_cost, estimate, self.lower_bound);
         self.report(estimate, gap);
-        self.target = MASTER_SHARE * (estimate - self.lower_bound);
+        // An iterate may be worse than the ones before it; what they had reached is no less in reach.
+        self.best_estimate = self.best_estimate.min(estimate);
+        let open =
+            (self.best_estimate - self.lower_bound).max(0.05 * (estimate - self.lower_bound));
+        self.target = MASTER_SHARE * open;
         Ok(Round { feasible, found, estimate, gap })
     }
 
@@ -308,7 +323,7 @@ impl<'a> Run<'a> {
         self.master.objective()
             + self.blocks.fixed_cost
             + self.master.artificial_cost()
-            + 2.0 * self.scale() * self.master.imbalance()
+            + 2.0 * self.imbalance()
     }
 
     /// No matrix costs more than every row at its dearest: a bound above that proves infeasibility.

@@ -2,8 +2,9 @@
 
 use super::block::Root;
 use super::master::Kind;
-use super::pricing::price_all;
+use super::pricing::{node_weights, price_all};
 use super::prove::Prover;
+use super::tree::Scratch;
 use super::{Run, repair};
 use crate::bound::bound_of_flows;
 use crate::check::check;
@@ -58,17 +59,22 @@ impl Run<'_> {
         })
     }
 
-    /// The best duals made feasible for every column (`mu_root += rc`), so that the bound is their
-    /// sum whatever the roots, and that bound, proven by flows and rounded down.
+    /// The best duals made feasible for every column, so that the bound is their sum, and that bound,
+    /// proven by flows and rounded down.
     fn proven_bound(&mut self) -> (Vec<f64>, f64) {
         let nowhere = vec![f64::NEG_INFINITY; self.trees.len()];
         let parallel = self.settings.threads != 1;
         let mut mu = self.best_mu.clone();
         let prices = price_all(&self.blocks, &mut self.trees, &mu, &nowhere, parallel);
-        for ((block, tree), price) in self.blocks.blocks.iter().zip(&self.trees).zip(&prices.blocks)
-        {
-            if block.root == Root::Cone {
-                mu[block.rows[tree.root()] as usize] += price.value.min(0.0);
+        let (mut scratch, mut w) = (Scratch::default(), Vec::new());
+        let blocks = self.blocks.blocks.iter().zip(&mut self.trees).zip(&prices.blocks);
+        for ((block, tree), price) in blocks {
+            if block.root == Root::Cone && price.value < 0.0 {
+                node_weights(block, &self.blocks, &mu, &mut w);
+                tree.price(&block.graph, &w, &mut scratch);
+                for top in tree.tops() {
+                    mu[block.rows[top] as usize] += scratch.subtree[top].min(0.0);
+                }
             }
         }
         for (tied, rc) in self.blocks.tied.iter().zip(&prices.tied) {

@@ -6,7 +6,7 @@ use super::tree::{Scratch, Tree};
 /// One block priced.
 #[derive(Debug)]
 pub(crate) struct BlockPrice {
-    /// Minimum of the reduced cost over the block, its root at 1.
+    /// Minimum of the reduced cost over the block, its root at 1 or a cone capped at 1.
     pub value: f64,
     /// The minimiser, node by node, where it is worth adding to the master.
     pub point: Option<Vec<f64>>,
@@ -47,7 +47,7 @@ pub(crate) fn price_all(
         let block = &blocks.blocks[index];
         let (scratch, w) = work;
         node_weights(block, blocks, mu, w);
-        let value = tree.price(&block.graph, w, block.root == Root::Cone, scratch);
+        let value = tree.price(&block.graph, w, scratch);
         let point = (value < threshold[index]).then(|| scratch.z.clone());
         BlockPrice { value, point }
     };

@@ -57,7 +57,7 @@ impl<'a> Prover<'a> {
         residual: &mut [f64],
         flows: &mut Vec<ArcFlow>,
     ) {
-        for &node in order.iter().skip(1).rev() {
+        for &node in order.iter().rev() {
             let node = node as usize;
             let Some(parent) = tree.parent(node) else { continue };
             let left = residual[node];

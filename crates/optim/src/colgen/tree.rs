@@ -5,6 +5,10 @@
 //! (`z <= a z_parent` is tight). With `S` the sum of `w z` over a subtree, a subtree at its floor with
 //! S < 0 is scaled up as a whole, one at its ceiling with S > 0 scaled down, until a constraint that
 //! leaves the subtree becomes tight; there it is hung again.
+//!
+//! A cone is priced within `z <= 1`, which every row sum implies: several trees then hang side by side, each
+//! from a *top* at that ceiling. Without it a wrong dual would send its rays as far as e^(eps D) from the
+//! root. What a top's tree sums up to is the least by which the dual of its row must be lowered (`dual`).
 
 use super::graph::Graph;
 use std::cmp::Ordering;
@@ -12,13 +16,13 @@ use std::collections::BinaryHeap;
 
 const NONE: u32 = u32::MAX;
 
-/// A log z this far above the root's asks for a new root before numbers overflow.
-const FAR_AHEAD: f64 = 100.0;
-
 /// A spanning tree of tight constraints with the logarithms of its ray, kept between pricings.
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
-    root: u32,
+    /// First of the nodes that hang from no other, chained like children: the root, or the tops.
+    first_top: u32,
+    /// Whether nodes stop at `z = 1`; otherwise the one top is the root of all.
+    capped: bool,
     parent: Vec<u32>,
     first_child: Vec<u32>,
     next: Vec<u32>,
@@ -30,8 +34,10 @@ pub(crate) struct Tree {
 /// Working memory of one thread, reused from block to block.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    /// The ray after pricing, 1 at the root.
+    /// The point after pricing.
     pub z: Vec<f64>,
+    /// How many pivots it took; none: the point is the one before.
+    pub pivots: usize,
     /// Sum of `w z` over every node's subtree.
     pub subtree: Vec<f64>,
     order: Vec<u32>,
@@ -43,11 +49,13 @@ pub(crate) struct Scratch {
 
 impl Tree {
     /// The smallest point with `z_root = 1`: shortest paths along the floors, `z_i = exp(-eps D)`.
-    /// `None` when some node cannot be reached.
-    pub fn shortest_paths(graph: &Graph, root: usize) -> Option<Self> {
+    /// `None` when some node cannot be reached. With `capped` no node will rise above 1, the root being
+    /// just the first to be there.
+    pub fn shortest_paths(graph: &Graph, root: usize, capped: bool) -> Option<Self> {
         let nodes = graph.nodes();
         let mut tree = Self {
-            root: root as u32,
+            first_top: root as u32,
+            capped,
             parent: vec![NONE; nodes],
             first_child: vec![NONE; nodes],
             next: vec![NONE; nodes],
@@ -56,6 +64,7 @@ impl Tree {
             log: vec![f64::NEG_INFINITY; nodes],
         };
         tree.log[root] = 0.0;
+        tree.at_ceiling[root] = true;
         let mut heap = BinaryHeap::from([Highest(0.0, root as u32)]);
         let mut reached = 0;
         // Labels are raised until nothing changes: links out of a root may be negative, so a node
@@ -90,8 +99,12 @@ impl Tree {
         Some(tree)
     }
 
-    pub fn root(&self) -> usize {
-        self.root as usize
+    /// The nodes that hang from no other.
+    pub fn tops(&self) -> impl Iterator<Item = usize> {
+        let first = (self.first_top != NONE).then_some(self.first_top as usize);
+        std::iter::successors(first, |&top| {
+            (self.next[top] != NONE).then_some(self.next[top] as usize)
+        })
     }
 
     pub fn parent(&self, node: usize) -> Option<usize> {
@@ -111,10 +124,10 @@ impl Tree {
         self.log.iter_mut().for_each(|log| *log *= ratio);
     }
 
-    /// Nodes from the root down, parents before children.
+    /// Nodes from the tops down, parents before children.
     pub fn order(&self, order: &mut Vec<u32>) {
         order.clear();
-        order.push(self.root);
+        order.extend(self.tops().map(|top| top as u32));
         let mut position = 0;
         while position < order.len() {
             let mut child = self.first_child[order[position] as usize];
@@ -126,45 +139,14 @@ impl Tree {
         }
     }
 
-    /// Makes the node of largest z the root, with z = 1: the bound charges a column's reduced cost
-    /// against an entry that is at most 1, and this wastes least.
-    pub fn root_at_largest(&mut self) {
-        let mut largest = self.root as usize;
-        for (node, &log) in self.log.iter().enumerate() {
-            if log > self.log[largest] + 1e-9 {
-                largest = node;
-            }
-        }
-        if largest as u32 != self.root {
-            let mut path = Vec::new();
-            self.reverse_path(largest as u32, self.root, &mut path);
-            self.parent[largest] = NONE;
-            self.root = largest as u32;
-        }
-        let shift = self.log[largest];
-        self.log.iter_mut().for_each(|log| *log -= shift);
-    }
-
-    /// Minimises `w . z` over the cone scaled to 1 at the root, starting from the current tree. The ray is left in `scratch.z`. With
-    /// `may_move_root` (a cone) the root follows the largest z whenever that has run far ahead.
-    pub fn price(
-        &mut self,
-        graph: &Graph,
-        w: &[f64],
-        may_move_root: bool,
-        scratch: &mut Scratch,
-    ) -> f64 {
+    /// Minimises `w . z` over the cone, scaled to 1 at the root or capped at 1, from the current tree. The
+    /// point is left in `scratch.z`, the number of pivots in `scratch.pivots`.
+    pub fn price(&mut self, graph: &Graph, w: &[f64], scratch: &mut Scratch) -> f64 {
         let nodes = graph.nodes();
         scratch.stamp.resize(scratch.stamp.len().max(nodes), 0);
         let limit = 200 * nodes + 1000;
         let mut pivots = 0;
-        let mut highest = f64::INFINITY;
         loop {
-            // Not at every turn: where the minimum is negative, each root has its own minimiser.
-            if may_move_root && highest > FAR_AHEAD {
-                self.root_at_largest();
-            }
-            highest = 0.0;
             let tolerance = self.sum_subtrees(w, scratch);
             let before = pivots;
             let mut order = std::mem::take(&mut scratch.order);
@@ -172,14 +154,13 @@ impl Tree {
                 let start = pivots;
                 // Leaves first: small subtrees settle before the large ones that contain them.
                 for &node in order.iter().rev() {
-                    if node != self.root && self.improves(node, w, tolerance, scratch) {
+                    if !self.is_last_top(node) && self.improves(node, w, tolerance, scratch) {
                         let up = !self.at_ceiling[node as usize];
                         self.pivot(graph, node, up, scratch);
-                        highest = highest.max(self.log[node as usize]);
                         pivots += 1;
                     }
                 }
-                if pivots == start || pivots > limit || (may_move_root && highest > FAR_AHEAD) {
+                if pivots == start || pivots > limit {
                     break;
                 }
             }
@@ -189,7 +170,13 @@ impl Tree {
                 break;
             }
         }
-        scratch.subtree[self.root as usize]
+        scratch.pivots = pivots;
+        self.tops().map(|top| scratch.subtree[top]).sum()
+    }
+
+    /// Whether all others hang below: a root stays where it is, and the last top is the scale of its ray.
+    fn is_last_top(&self, node: u32) -> bool {
+        self.first_top == node && self.next[node as usize] == NONE
     }
 
     /// Whether moving the subtree of `node` away from its tight link lowers `w . z`. Sums below the
@@ -226,23 +213,24 @@ impl Tree {
         let tolerance = self.sum_subtrees(w, scratch);
         let moves = |(node, sum): (usize, &f64)| {
             let gain = if self.at_ceiling[node] { *sum } else { -*sum };
-            node != self.root as usize && gain > tolerance
+            self.parent[node] != NONE && gain > tolerance
         };
         scratch.subtree.iter().enumerate().filter(|entry| moves(*entry)).count()
     }
 
     /// Fresh z and subtree sums; returns the size below which a sum counts as zero.
     fn sum_subtrees(&self, w: &[f64], scratch: &mut Scratch) -> f64 {
-        let nodes = self.log.len();
         self.order(&mut scratch.order);
         scratch.z.clear();
         scratch.z.extend(self.log.iter().map(|log| log.exp()));
         scratch.subtree.clear();
         scratch.subtree.extend(scratch.z.iter().zip(w).map(|(z, w)| z * w));
         let magnitude: f64 = scratch.subtree.iter().map(|v| v.abs()).sum();
-        for position in (1..nodes).rev() {
-            let node = scratch.order[position] as usize;
-            scratch.subtree[self.parent[node] as usize] += scratch.subtree[node];
+        for &node in scratch.order.iter().rev() {
+            let parent = self.parent[node as usize];
+            if parent != NONE {
+                scratch.subtree[parent as usize] += scratch.subtree[node as usize];
+            }
         }
         1e-14 * magnitude
     }
@@ -267,6 +255,9 @@ impl Tree {
         let (mut step, mut inside, mut outside) = (f64::INFINITY, NONE, NONE);
         for &member in &scratch.members {
             let log = self.log[member as usize];
+            if up && self.capped && -log < step {
+                (step, inside, outside) = (-log, member, NONE);
+            }
             for link in graph.links(member as usize) {
                 if scratch.stamp[link.target as usize] == stamp {
                     continue;
@@ -308,7 +299,7 @@ impl Tree {
         scratch.path = path;
         self.parent[inside as usize] = outside;
         self.at_ceiling[inside as usize] = up;
-        self.link_child(outside, inside);
+        self.link_child(outside, inside); // from nowhere at the ceiling of all: a top
         let mut ancestor = outside;
         while ancestor != NONE {
             scratch.subtree[ancestor as usize] += total;
@@ -340,14 +331,21 @@ impl Tree {
         }
     }
 
+    /// The first node that hangs from `parent`.
+    fn first_below(&mut self, parent: u32) -> &mut u32 {
+        match parent {
+            NONE => &mut self.first_top,
+            parent => &mut self.first_child[parent as usize],
+        }
+    }
+
     fn link_child(&mut self, parent: u32, child: u32) {
-        let first = self.first_child[parent as usize];
+        let first = std::mem::replace(self.first_below(parent), child);
         self.next[child as usize] = first;
         self.previous[child as usize] = NONE;
         if first != NONE {
             self.previous[first as usize] = child;
         }
-        self.first_child[parent as usize] = child;
     }
 
     fn unlink_child(&mut self, child: u32) {
@@ -355,7 +353,7 @@ impl Tree {
         if previous != NONE {
             self.next[previous as usize] = next;
         } else {
-            self.first_child[self.parent[child as usize] as usize] = next;
+            *self.first_below(self.parent[child as usize]) = next;
         }
         if next != NONE {
             self.previous[next as usize] = previous;

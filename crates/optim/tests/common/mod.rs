@@ -3,7 +3,7 @@
 
 #![allow(dead_code)] // each test binary uses its own part
 
-use lrgeo_optim::{Arc, DenseCost, EntryBound, Problem, ProblemParts, Ties};
+use lrgeo_optim::{Arc, Cost, DenseCost, EntryBound, Problem, ProblemParts, Ties};
 
 /// SplitMix64.
 pub struct Random(u64);
@@ -57,9 +57,11 @@ pub enum Kind {
     Bounded,
     /// Users with ties and bounds.
     TiedBounded,
+    /// One group, every entry free, rows weighed over orders of magnitude, some not at all.
+    UnevenPrior,
 }
 
-pub const KINDS: [Kind; 7] = [
+pub const KINDS: [Kind; 8] = [
     Kind::Untied,
     Kind::TiedOneGroup,
     Kind::TiedGroups,
@@ -67,6 +69,7 @@ pub const KINDS: [Kind; 7] = [
     Kind::Tile,
     Kind::Bounded,
     Kind::TiedBounded,
+    Kind::UnevenPrior,
 ];
 
 /// One random problem.
@@ -215,9 +218,23 @@ pub fn case(kind: Kind, seed: u64, eps_spacing: f64) -> Case {
             let parts = joint(&mut random, &places, epsilon, reach, r_exp, r_obf);
             with_loose_bounds(&mut random, parts, &places)
         }
+        Kind::UnevenPrior => {
+            let cost = costs(&mut random, &places, &all);
+            let prior: Vec<f64> = all.iter().map(|_| uneven_weight(&mut random)).collect();
+            let columns = places.len();
+            let values = (0..columns * columns)
+                .map(|entry| prior[entry / columns] * cost.at(entry / columns, entry % columns));
+            let cost = DenseCost::new(columns, columns, values.collect()).unwrap();
+            ProblemParts::untied(epsilon, cost, arcs(&places, &all, reach, 0))
+        }
     };
     let problem = Problem::new(parts).expect("the generator makes valid problems");
     Case { kind, seed, eps_spacing, problem }
+}
+
+/// Nothing at all for a quarter of the places, for the others something between 0.01 and 10.
+pub fn uneven_weight(random: &mut Random) -> f64 {
+    if random.chance(0.25) { 0.0 } else { 10_f64.powf(3.0 * random.unit() - 2.0) }
 }
 
 fn joint(
