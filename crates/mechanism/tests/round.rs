@@ -8,7 +8,7 @@ use lrgeo_map::rng::SplitMix;
 use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph, relevant_places};
 use lrgeo_mechanism::rows::Round;
 use lrgeo_mechanism::verify::{as_the_paper_counts, deployed_rows, verify, violation_bound};
-use lrgeo_mechanism::{Built, City, Epsilon, Plan, RangeRule, Rows, build, by_name};
+use lrgeo_mechanism::{Built, City, Engine, Epsilon, Plan, RangeRule, Rows, build, by_name};
 
 /// A plan for `users` random users, radii small enough that free and tied entries both matter.
 fn plan(city: &City, epsilon: f64, users: usize, seed: u64) -> Plan {
@@ -228,4 +228,32 @@ fn the_programme_of_a_round_does_not_grow_with_the_map() {
     });
     let [small, large] = sizes;
     assert!(large <= small + 2, "{small} columns on the small map, {large} on the large one");
+}
+
+/// Both engines solve the same programme, each to a gap of 1e-6 (spec section 5).
+#[test]
+fn benders_and_column_generation_agree_on_a_round() {
+    let city = city::block(2, 470.0, 150);
+    for settings in [Plan::paper, Plan::practical] {
+        for users in [2, 4] {
+            let mut plan = settings().unwrap();
+            plan.radii.relevant_max = Some(12);
+            let users = SplitMix::new(7).choose(city.places(), users);
+            plan.users = users.into_iter().map(|user| user as u32).collect();
+            let [generated, decomposed] =
+                [Engine::ColumnGeneration, Engine::Benders].map(|engine| {
+                    let plan = Plan { engine, ..plan.clone() };
+                    let built = build(by_name("lr-geo").unwrap(), &city, &plan, &()).unwrap();
+                    assert!(verify(&built, &()).holds());
+                    built.proof.unwrap()
+                });
+            for proof in [&generated, &decomposed] {
+                assert!(proof.gap <= 1e-6, "{} {}", plan.users.len(), proof.gap);
+            }
+            let cheapest = generated.cost.min(decomposed.cost);
+            assert!((generated.cost - decomposed.cost).abs() <= 1e-6 * cheapest);
+            assert!(generated.lower_bound.max(decomposed.lower_bound) <= cheapest);
+            assert!(decomposed.iterations <= 12, "{} iterations", decomposed.iterations);
+        }
+    }
 }
