@@ -36,11 +36,13 @@ impl Coord {
 
     /// Haversine distance in kilometres: the `d` of Geo-Ind (Def. 2.1).
     pub fn distance_km(self, other: Coord) -> f64 {
-        let (lat1, lat2) = (self.lat.to_radians(), other.lat.to_radians());
-        let half_lat = ((lat2 - lat1) / 2.0).sin();
-        let half_lon = ((other.lon - self.lon).to_radians() / 2.0).sin();
-        let h = half_lat * half_lat + lat1.cos() * lat2.cos() * half_lon * half_lon;
-        2.0 * EARTH_RADIUS_KM * h.sqrt().min(1.0).asin()
+        self.located().distance_km(other.located())
+    }
+
+    /// The coordinate made ready for many distances.
+    pub fn located(self) -> Located {
+        let lat = self.lat.to_radians();
+        Located { lat, lon: self.lon, cos_lat: lat.cos() }
     }
 
     /// The point `north_km` and `east_km` away, on the local tangent plane.
@@ -52,6 +54,49 @@ impl Coord {
         let lon = self.lon + (east_km / (EARTH_RADIUS_KM * shrink)).to_degrees();
         Coord { lat, lon: (lon + 180.0).rem_euclid(360.0) - 180.0 }
     }
+}
+
+/// A coordinate with what all distances from it share.
+#[derive(Clone, Copy, Debug)]
+pub struct Located {
+    /// In radians.
+    lat: f64,
+    /// In degrees.
+    lon: f64,
+    cos_lat: f64,
+}
+
+impl Located {
+    /// See [`Coord::distance_km`]: the same number.
+    #[inline]
+    pub fn distance_km(self, other: Located) -> f64 {
+        let half_lat = sine((other.lat - self.lat) / 2.0);
+        let half_lon = sine((other.lon - self.lon).to_radians() / 2.0);
+        let h = half_lat * half_lat + self.cos_lat * other.cos_lat * half_lon * half_lon;
+        2.0 * EARTH_RADIUS_KM * arc_sine(h.sqrt().min(1.0))
+    }
+}
+
+/// Angles within a city are small: up to here (250 km) a few terms of the series give every bit, several
+/// times faster than the general functions.
+const SMALL: f64 = 0.02;
+
+#[inline]
+fn sine(x: f64) -> f64 {
+    if x.abs() > SMALL {
+        return x.sin();
+    }
+    let s = x * x;
+    x - x * s * (1.0 / 6.0 - s * (1.0 / 120.0 - s * (1.0 / 5040.0 - s * (1.0 / 362_880.0))))
+}
+
+#[inline]
+fn arc_sine(x: f64) -> f64 {
+    if x > SMALL {
+        return x.asin();
+    }
+    let s = x * x;
+    x + x * s * (1.0 / 6.0 + s * (3.0 / 40.0 + s * (15.0 / 336.0 + s * (105.0 / 3456.0))))
 }
 
 /// South, west, north, east in degrees; never empty, never across the antimeridian.
@@ -105,6 +150,34 @@ impl BoundingBox {
         Coord {
             lat: (self.south_west.lat + self.north_east.lat) / 2.0,
             lon: (self.south_west.lon + self.north_east.lon) / 2.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::SplitMix;
+
+    /// The formula as it stands in books.
+    fn haversine(a: Coord, b: Coord) -> f64 {
+        let (lat1, lat2) = (a.lat.to_radians(), b.lat.to_radians());
+        let half_lat = ((lat2 - lat1) / 2.0).sin();
+        let half_lon = ((b.lon - a.lon).to_radians() / 2.0).sin();
+        let h = half_lat * half_lat + lat1.cos() * lat2.cos() * half_lon * half_lon;
+        2.0 * EARTH_RADIUS_KM * h.sqrt().min(1.0).asin()
+    }
+
+    #[test]
+    fn distances_are_haversine_at_every_scale() {
+        let mut rng = SplitMix::new(5);
+        for step in 0..20_000 {
+            let a = Coord::new(rng.between(-80.0, 80.0), rng.between(-179.0, 179.0)).unwrap();
+            let reach = 10f64.powi(step % 9 - 4);
+            let b = a.offset_km(rng.between(-reach, reach), rng.between(-reach, reach));
+            let (found, exact) = (a.distance_km(b), haversine(a, b));
+            assert!((found - exact).abs() <= 1e-15 * exact, "{found} {exact}");
+            assert_eq!(found, b.distance_km(a));
         }
     }
 }

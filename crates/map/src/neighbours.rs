@@ -72,24 +72,30 @@ impl NeighbourGraph {
     /// The places with path distance `D(source, j) <= limit_km`, nearest first, with `D`: the
     /// locally relevant places of Def. 4.1 when the limit is Gamma.
     pub fn within(&self, source: u32, limit_km: f64) -> Vec<(u32, f64)> {
-        let mut best = std::collections::HashMap::new();
-        let mut settled = Vec::new();
+        self.nearest(source).take_while(|&(_, distance)| distance <= limit_km).collect()
+    }
+
+    /// All places that can be reached, nearest first, with `D(source, j)`; found as they are asked for.
+    pub fn nearest(&self, source: u32) -> impl Iterator<Item = (u32, f64)> {
+        let mut best = vec![f64::INFINITY; self.len()];
         let mut queue = BinaryHeap::from([Entry { distance: 0.0, place: source }]);
-        best.insert(source, 0.0);
-        while let Some(Entry { distance, place }) = queue.pop() {
-            if distance > best[&place] {
-                continue;
-            }
-            settled.push((place, distance));
-            for &(to, d) in self.neighbours(place) {
-                let there = distance + d;
-                if there <= limit_km && best.get(&to).is_none_or(|&known| there < known) {
-                    best.insert(to, there);
-                    queue.push(Entry { distance: there, place: to });
+        best[source as usize] = 0.0;
+        std::iter::from_fn(move || {
+            loop {
+                let Entry { distance, place } = queue.pop()?;
+                if distance > best[place as usize] {
+                    continue;
                 }
+                for &(to, d) in self.neighbours(place) {
+                    let there = distance + d;
+                    if there < best[to as usize] {
+                        best[to as usize] = there;
+                        queue.push(Entry { distance: there, place: to });
+                    }
+                }
+                return Some((place, distance));
             }
-        }
-        settled
+        })
     }
 
     /// The connected component of every place, numbered from 0 in the order they are found.

@@ -15,16 +15,30 @@ pub fn relevant_places(
     user: u32,
 ) -> Vec<u32> {
     let limit = plan.radii.relevant;
+    let most = plan.radii.relevant_max.unwrap_or(usize::MAX);
     let mut near = match graph {
-        Some(graph) => graph.within(user, limit),
+        Some(graph) => nearest(graph, user, limit, most),
         None => places.index().within(places.coords()[user as usize], limit),
     };
     // The user's own place first, even where another has the same coordinates.
     near.sort_by(|a, b| {
         (a.0 != user).cmp(&(b.0 != user)).then(a.1.total_cmp(&b.1)).then(a.0.cmp(&b.0))
     });
-    near.truncate(plan.radii.relevant_max.unwrap_or(usize::MAX));
+    near.truncate(most);
     near.into_iter().map(|(place, _)| place).collect()
+}
+
+/// The places within `limit` of a user: `most` of them, and those as far away as the last.
+fn nearest(graph: &NeighbourGraph, user: u32, limit: f64, most: usize) -> Vec<(u32, f64)> {
+    let mut near: Vec<(u32, f64)> = Vec::new();
+    for (place, distance) in graph.nearest(user) {
+        let is_enough = near.len() >= most && near.last().is_some_and(|last| distance > last.1);
+        if is_enough || distance > limit {
+            break;
+        }
+        near.push((place, distance));
+    }
+    near
 }
 
 /// The Geo-Ind graph of a plan; `None` when every pair is a neighbour.

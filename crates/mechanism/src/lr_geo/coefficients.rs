@@ -1,5 +1,6 @@
 //! What a user does before uploading (sections 4.1, 4.2 and 4.5 of the paper).
 
+use lrgeo_map::geo::Located;
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::table::CostTable;
 
@@ -52,26 +53,41 @@ impl UserPart {
             RangeRule::Each => range_km + widest,
         };
         let near = places.index().within(places.coords()[place as usize], reach_km);
-        let candidates: Vec<u32> = near.into_iter().map(|(k, _)| k).collect();
-        let towards = distances(places, &relevant, &candidates);
-
-        // O_m under *own*, the union of the rows' ranges under *each*.
-        let rows = || towards.chunks_exact(candidates.len());
-        let in_range = |k: usize| rows().any(|row| row[k] <= range_km);
-        let kept: Vec<usize> = (0..candidates.len())
-            .filter(|&k| plan.range == RangeRule::Own || in_range(k))
-            .collect();
-        let columns: Vec<u32> = kept.iter().map(|&k| candidates[k]).collect();
-        let towards = rows().flat_map(|row| kept.iter().map(|&k| row[k])).collect();
+        let mut columns: Vec<u32> = near.into_iter().map(|(k, _)| k).collect();
+        let mut towards = distances(places, &relevant, &columns);
+        if plan.range == RangeRule::Each {
+            keep_in_range(&mut columns, &mut towards, range_km);
+        }
         let cost = costs.estimate(places, &relevant, &columns);
         let upload = Coefficients { rows: relevant.len(), columns, between, towards, cost };
         Self { place, relevant, upload }
     }
 }
 
+/// Leaves the columns in range of some row: the union of the rows' ranges, where O_m is not meant.
+fn keep_in_range(columns: &mut Vec<u32>, towards: &mut Vec<f64>, range_km: f64) {
+    let width = columns.len();
+    let mut in_range = vec![false; width];
+    for row in towards.chunks_exact(width) {
+        in_range.iter_mut().zip(row).for_each(|(kept, km)| *kept |= *km <= range_km);
+    }
+    let mut kept = in_range.iter().cycle();
+    towards.retain(|_| kept.next() == Some(&true));
+    let mut kept = in_range.iter();
+    columns.retain(|_| kept.next() == Some(&true));
+}
+
 /// Straight distances, row-major.
 fn distances(places: &Geography, from: &[u32], to: &[u32]) -> Vec<f64> {
-    from.iter().flat_map(|&i| to.iter().map(move |&k| places.distance_km(i, k))).collect()
+    let located = |list: &[u32]| -> Vec<Located> {
+        list.iter().map(|&v| places.coords()[v as usize].located()).collect()
+    };
+    let (from, to) = (located(from), located(to));
+    let mut all = Vec::with_capacity(from.len() * to.len());
+    for here in from {
+        all.extend(to.iter().map(|&there| here.distance_km(there)));
+    }
+    all
 }
 
 /// Losses between rows and columns, row-major.
