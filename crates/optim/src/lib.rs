@@ -21,6 +21,7 @@ pub mod format;
 #[cfg(feature = "parallel")]
 pub mod large;
 mod matrix;
+pub mod partial;
 mod problem;
 mod settings;
 mod solution;

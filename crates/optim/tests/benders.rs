@@ -1,63 +1,23 @@
 //! Benders' decomposition: the paper's claims, and agreement with column generation.
 
+mod common;
+
+use common::round;
 use lrgeo_optim::benders::{self, Options, PAPER_GAP};
 use lrgeo_optim::bound::proven_bound;
 use lrgeo_optim::check::check;
-use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts, Settings, Status, Ties, colgen};
+use lrgeo_optim::{Problem, Settings, Status, colgen};
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// CLR-Geo on an even grid of `side` x `side` places 0.47 km apart: `users` random users with the
-/// `near` nearest places each, range rule *each*, costs the mean error to three targets.
-fn joint(side: usize, users: usize, near: usize, epsilon: f64, r_exp: f64, r_obf: f64) -> Problem {
-    let place = |p: usize| (0.47 * (p % side) as f64, 0.47 * (p / side) as f64);
-    let distance = |p: usize, q: usize| {
-        let ((a, b), (c, d)) = (place(p), place(q));
-        (a - c).hypot(b - d)
-    };
-    let columns = side * side;
-    let targets: Vec<usize> = (0..20).map(|t| (t * 7919 + 13) % columns).collect();
-    let (mut rows, mut groups, mut arcs) = (Vec::new(), Vec::new(), Vec::new());
-    for m in 0..users {
-        let own = (m * 104_729 + 17) % columns;
-        let mut order: Vec<usize> = (0..columns).collect();
-        order.sort_by(|&a, &b| distance(own, a).total_cmp(&distance(own, b)).then(a.cmp(&b)));
-        order.truncate(near);
-        for a in 0..near {
-            for b in a + 1..near {
-                let d = distance(order[a], order[b]);
-                if d <= 1.0 {
-                    arcs.push(Arc { i: rows.len() + a, j: rows.len() + b, d });
-                }
-            }
-        }
-        groups.extend(std::iter::repeat_n(m, near));
-        rows.extend(order);
-    }
-    let prior = 1.0 / rows.len() as f64;
-    let (mut costs, mut ties) = (Vec::new(), Vec::new());
-    for &i in &rows {
-        for k in 0..columns {
-            let error = |t: &usize| (distance(i, *t) - distance(k, *t)).abs();
-            costs.push(prior * targets.iter().map(error).sum::<f64>() / targets.len() as f64);
-            let d = distance(i, k);
-            ties.push((d > r_exp).then(|| (-epsilon * d.min(r_obf) / 2.0).exp()));
-        }
-    }
-    let cost = DenseCost::new(rows.len(), columns, costs).unwrap();
-    let ties = Some(Ties::new(rows.len(), columns, &ties).unwrap());
-    Problem::new(ProblemParts { groups, ties, ..ProblemParts::untied(epsilon, cost, arcs) })
-        .unwrap()
-}
 
 /// Problems with something to share: users of different sizes, near and far apart, tight and wide ranges.
 fn problems() -> Vec<Problem> {
     vec![
-        joint(7, 4, 20, 5.0, 1.0, 2.0),
-        joint(6, 3, 9, 4.0, 0.7, 1.5),
-        joint(5, 10, 6, 8.0, 0.5, 1.0),
-        joint(6, 1, 20, 3.0, 1.0, 1.5),
-        joint(8, 2, 8, 3.0, 1.1, 2.2),
-        joint(12, 4, 20, 2.0, 1.0, 4.0),
+        round(7, 4, 20, 5.0, 1.0, 2.0),
+        round(6, 3, 9, 4.0, 0.7, 1.5),
+        round(5, 10, 6, 8.0, 0.5, 1.0),
+        round(6, 1, 20, 3.0, 1.0, 1.5),
+        round(8, 2, 8, 3.0, 1.1, 2.2),
+        round(12, 4, 20, 2.0, 1.0, 4.0),
     ]
 }
 
@@ -109,7 +69,7 @@ fn the_dual_vector_proves_the_bound() {
 
 #[test]
 fn a_cancelled_solve_returns_the_best_so_far() {
-    let problem = joint(7, 4, 20, 5.0, 1.0, 2.0);
+    let problem = round(7, 4, 20, 5.0, 1.0, 2.0);
     let cancel = std::sync::Arc::new(AtomicBool::new(false));
     let flag = cancel.clone();
     let settings = Settings {

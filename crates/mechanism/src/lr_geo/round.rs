@@ -1,7 +1,9 @@
 //! What the server does with the uploads of a round (section 4.3 of the paper): one programme for
 //! all users, coupled by y.
 
-use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts, Solution, Ties, benders, colgen};
+use lrgeo_optim::{
+    Arc, DenseCost, Problem, ProblemParts, Solution, Ties, benders, colgen, partial,
+};
 
 use super::coefficients::Coefficients;
 use crate::programme::settle;
@@ -105,10 +107,11 @@ impl Programme {
     /// Solves it with the engine of the plan.
     pub fn solve(&self, plan: &Plan) -> Result<Solution, MechanismError> {
         let settings = plan.settings(1e-6);
-        Ok(match plan.engine {
-            Engine::ColumnGeneration => colgen::solve(&self.problem, &settings)?,
-            Engine::Benders => benders::solve(&self.problem, &settings)?,
-        })
+        let engine = match plan.engine {
+            Engine::ColumnGeneration => colgen::solve,
+            Engine::Benders => benders::solve,
+        };
+        Ok(partial::solve(&self.problem, &settings, engine)?)
     }
 
     /// The matrix of each user, row-major over the columns.

@@ -1,45 +1,65 @@
 //! The matrices of a round: what the paper promises of them, what is really used, and how the paper
 //! counts (Theorem 4.4, Proposition 4.5, spec section 7).
 
-use lrgeo_map::geo::Coord;
+use lrgeo_map::geo::{Coord, Located};
 use rayon::prelude::*;
 
 use super::finding::{Finding, Pair};
 use crate::rows::Round;
 use crate::{Epsilon, RangeRule};
 
-/// One row of one user's matrix.
-struct Line<'a> {
+/// One row of one user's matrix, over the columns that somebody may report.
+struct Line {
     user: usize,
     place: u32,
     deployed: bool,
-    values: &'a [f64],
+    values: Vec<f64>,
     /// Which columns are tied to the shared y in this row.
     tied: Vec<bool>,
 }
 
-fn lines<'a>(round: &'a Round, coords: &[Coord]) -> Vec<Line<'a>> {
-    let km = |i: u32, k: u32| coords[i as usize].distance_km(coords[k as usize]);
+fn lines(round: &Round, coords: &[Coord]) -> Vec<Line> {
+    let used = used_columns(round);
+    let located = |place: u32| coords[place as usize].located();
+    let reports: Vec<Located> = used.iter().map(|&k| located(round.columns[k])).collect();
     let mut lines = Vec::new();
     for (user, matrix) in round.users.iter().enumerate() {
+        let user_km = distances(located(matrix.place), &reports);
         for (index, &place) in matrix.relevant.iter().enumerate() {
-            let is_tied = |&k: &u32| round.ties.factor(km(place, k), km(matrix.place, k)).is_some();
-            let tied = round.columns.iter().map(is_tied).collect();
-            let values = matrix.row(index);
+            let row_km = distances(located(place), &reports);
+            let is_tied = |(&row, &user): (&f64, &f64)| round.ties.factor(row, user).is_some();
+            let tied = row_km.iter().zip(&user_km).map(is_tied).collect();
+            let row = matrix.row(index);
+            let values = used.iter().map(|&k| row[k]).collect();
             lines.push(Line { user, place, deployed: index == 0, values, tied });
         }
     }
     lines
 }
 
+fn distances(from: Located, to: &[Located]) -> Vec<f64> {
+    to.iter().map(|&there| from.distance_km(there)).collect()
+}
+
+/// The columns that are not zero in every row of every user: the others satisfy anything.
+fn used_columns(round: &Round) -> Vec<usize> {
+    let mut used = vec![false; round.columns.len()];
+    for matrix in &round.users {
+        for index in 0..matrix.relevant.len() {
+            used.iter_mut().zip(matrix.row(index)).for_each(|(used, z)| *used |= *z != 0.0);
+        }
+    }
+    (0..used.len()).filter(|&k| used[k]).collect()
+}
+
 /// Compares every ordered pair of lines that `wanted` names, as far as they are `reach_km` apart at
 /// most, over the columns that it names.
-fn compare<'a>(
-    lines: &[Line<'a>],
+fn compare(
+    lines: &[Line],
     coords: &[Coord],
     epsilon: Epsilon,
     reach_km: f64,
-    wanted: impl Fn(&Line<'a>, &Line<'a>) -> Option<Columns> + Sync,
+    wanted: impl Fn(&Line, &Line) -> Option<Columns> + Sync,
 ) -> Finding {
     (0..lines.len())
         .into_par_iter()
@@ -54,11 +74,11 @@ fn compare<'a>(
                 }
                 let pair = Pair { at: (a as u32, b as u32), km };
                 match columns {
-                    Columns::All => finding.add(pair, here.values, there.values, epsilon),
+                    Columns::All => finding.add(pair, &here.values, &there.values, epsilon),
                     Columns::TiedInBoth => {
                         let both = |k: &usize| here.tied[*k] && there.tied[*k];
                         let picked: Vec<usize> = (0..here.tied.len()).filter(both).collect();
-                        let pick = |line: &Line<'_>| -> Vec<f64> {
+                        let pick = |line: &Line| -> Vec<f64> {
                             picked.iter().map(|&k| line.values[k]).collect()
                         };
                         finding.add(pair, &pick(here), &pick(there), epsilon);

@@ -387,3 +387,53 @@ pub fn infeasible_problems() -> Vec<(&'static str, Problem, Vec<usize>)> {
         .map(|(name, parts, rows)| (name, Problem::new(parts).unwrap(), rows))
         .collect()
 }
+
+/// CLR-Geo on an even grid of `side` x `side` places 0.47 km apart: `users` random users with the
+/// `near` nearest places each, range rule *each*, costs the mean error to three targets.
+pub fn round(
+    side: usize,
+    users: usize,
+    near: usize,
+    epsilon: f64,
+    r_exp: f64,
+    r_obf: f64,
+) -> Problem {
+    let place = |p: usize| (0.47 * (p % side) as f64, 0.47 * (p / side) as f64);
+    let distance = |p: usize, q: usize| {
+        let ((a, b), (c, d)) = (place(p), place(q));
+        (a - c).hypot(b - d)
+    };
+    let columns = side * side;
+    let targets: Vec<usize> = (0..20).map(|t| (t * 7919 + 13) % columns).collect();
+    let (mut rows, mut groups, mut arcs) = (Vec::new(), Vec::new(), Vec::new());
+    for m in 0..users {
+        let own = (m * 104_729 + 17) % columns;
+        let mut order: Vec<usize> = (0..columns).collect();
+        order.sort_by(|&a, &b| distance(own, a).total_cmp(&distance(own, b)).then(a.cmp(&b)));
+        order.truncate(near);
+        for a in 0..near {
+            for b in a + 1..near {
+                let d = distance(order[a], order[b]);
+                if d <= 1.0 {
+                    arcs.push(Arc { i: rows.len() + a, j: rows.len() + b, d });
+                }
+            }
+        }
+        groups.extend(std::iter::repeat_n(m, near));
+        rows.extend(order);
+    }
+    let prior = 1.0 / rows.len() as f64;
+    let (mut costs, mut ties) = (Vec::new(), Vec::new());
+    for &i in &rows {
+        for k in 0..columns {
+            let error = |t: &usize| (distance(i, *t) - distance(k, *t)).abs();
+            costs.push(prior * targets.iter().map(error).sum::<f64>() / targets.len() as f64);
+            let d = distance(i, k);
+            ties.push((d > r_exp).then(|| (-epsilon * d.min(r_obf) / 2.0).exp()));
+        }
+    }
+    let cost = DenseCost::new(rows.len(), columns, costs).unwrap();
+    let ties = Some(Ties::new(rows.len(), columns, &ties).unwrap());
+    Problem::new(ProblemParts { groups, ties, ..ProblemParts::untied(epsilon, cost, arcs) })
+        .unwrap()
+}
