@@ -12,6 +12,7 @@ mod mechanism;
 mod obfuscate;
 mod options;
 mod publish;
+mod reproduce;
 mod serve;
 mod solve;
 mod ui;
@@ -40,6 +41,7 @@ Examples, one per command:
   lrgeo obfuscate city.lrmech --at 64.14,-21.92
   lrgeo compare --demo --places 100
   lrgeo attack upload city.lrmap
+  lrgeo reproduce --quick -o report
   lrgeo key new -o operator.key
   lrgeo key show operator.key
   lrgeo publish city.lrmech -o tiles --key operator.key
@@ -83,6 +85,8 @@ enum Command {
     /// Attack what leaves a phone, and say how much it gives away.
     #[command(subcommand)]
     Attack(Box<attack::AttackCommand>),
+    /// Repeat the paper's evaluation and write a report.
+    Reproduce(reproduce::Reproduce),
     /// Make and show the key that published tiles are signed with.
     #[command(subcommand)]
     Key(key::KeyCommand),
@@ -118,6 +122,7 @@ fn run(command: Command, ui: &Ui) -> Result<(), Failure> {
         Command::Obfuscate(obfuscate) => obfuscate.run(ui),
         Command::Compare(compare) => compare.run(ui),
         Command::Attack(command) => command.run(ui),
+        Command::Reproduce(reproduce) => reproduce.run(ui),
         Command::Key(command) => command.run(ui),
         Command::Publish(publish) => publish.run(ui),
         Command::Serve(serve) => serve.run(ui),

@@ -8,6 +8,7 @@ pub mod adversary;
 mod assess;
 pub mod attack;
 pub mod bounds;
+pub mod experiments;
 pub mod optimum;
 pub mod report;
 pub mod violations;

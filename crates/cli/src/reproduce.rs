@@ -1,0 +1,169 @@
+//! `lrgeo reproduce`: the paper's whole evaluation, by one command.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use lrgeo_evaluation::experiments::{EXPERIMENTS, Ground, Notebook, Setup};
+use lrgeo_evaluation::report::{Picture, Report};
+use lrgeo_mechanism::{City, MechanismError, Plan, build, by_name};
+
+use crate::failure::Failure;
+use crate::ui::Ui;
+
+/// Repeat every experiment of the paper's evaluation and write a report.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  lrgeo reproduce --quick -o report
+  lrgeo reproduce --data ../shared/data -o report --only tables,users
+On Rome where the data is given, on the demo city otherwise. An interrupted run goes on where it stopped when
+it is started again with the same options. Open report/index.html; the numbers are beside it.")]
+pub struct Reproduce {
+    /// Three repeats instead of twenty, and smaller sizes.
+    #[arg(long)]
+    quick: bool,
+    /// Where the Rome data is.
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// The seed of users and targets.
+    #[arg(long, default_value_t = 20250714)]
+    seed: u64,
+    /// Only these experiments, by commas: tables, places, users, benders, gamma, cells, violations, matched.
+    #[arg(long, value_name = "ID,..", value_delimiter = ',')]
+    only: Vec<String>,
+    /// The directory of the report.
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+}
+
+impl Reproduce {
+    pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        let begun = Instant::now();
+        let ground = self.ground()?;
+        let wanted = |id: &str| self.only.is_empty() || self.only.iter().any(|name| name == id);
+        if let Some(unknown) = self.only.iter().find(|o| !EXPERIMENTS.iter().any(|e| e.id == **o)) {
+            let names: Vec<&str> = EXPERIMENTS.iter().map(|experiment| experiment.id).collect();
+            let reason = format!("`{unknown}` is none of {}", names.join(", "));
+            return Err(MechanismError::invalid("only", reason).into());
+        }
+        let made = std::fs::create_dir_all(&self.output);
+        made.map_err(|error| Failure::Read { path: self.output.clone(), error })?;
+        let settings = format!("{} quick {} seed {}", ground.name, self.quick, self.seed);
+        let mut notebook = Notebook::open(&self.output.join("measurements.jsonl"), &settings)?;
+        if notebook.resumed() > 0 {
+            ui.remark(format!("going on after {} measurements", notebook.resumed()));
+        }
+        let setup = Setup { ground: &ground, quick: self.quick, seed: self.seed };
+        let mut figures = Vec::new();
+        let experiments: Vec<_> = EXPERIMENTS.iter().filter(|e| wanted(e.id)).collect();
+        for (number, experiment) in experiments.iter().enumerate() {
+            let (count, title) = (experiments.len(), experiment.title);
+            ui.remark(format!("{} of {count}: {title}", number + 1));
+            figures.extend((experiment.run)(&setup, &mut notebook, ui)?);
+        }
+        let pictures = pictures(&setup)?;
+        let report = Report {
+            title: format!("LR-Geo's evaluation on {}", ground.name),
+            settings: self.settings(&setup, begun),
+            figures,
+            pictures,
+        };
+        lrgeo_map::write_whole(
+            &self.output.join("report.json"),
+            [serde_json::to_vec(&report).unwrap_or_default().as_slice()],
+        )?;
+        let index = self.output.join("index.html");
+        println!("{}", summary(&report, &index, begun.elapsed().as_secs_f64()));
+        Ok(())
+    }
+
+    fn ground(&self) -> Result<Ground, Failure> {
+        let Some(data) = &self.data else { return Ok(Ground::demo()) };
+        Ground::rome(data)?.ok_or_else(|| {
+            let reason = "does not hold 01-rome-grid-40x40 and 02-rome-streets; leave --data out for the demo city";
+            MechanismError::invalid("data", format!("{} {reason}", data.display())).into()
+        })
+    }
+
+    fn settings(&self, setup: &Setup<'_>, begun: Instant) -> Vec<(String, String)> {
+        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let lines = [
+            ("data", setup.ground.name.clone()),
+            ("seed", self.seed.to_string()),
+            ("repeats", setup.repeats().to_string()),
+            (
+                "paper settings",
+                "epsilon 10/km, gamma 1 km, Gamma 20 km (20 nearest), r_exp 4 km, r_obf 4.5 km"
+                    .into(),
+            ),
+            (
+                "practical settings",
+                "epsilon 2/km, gamma 1 km, Gamma 2 km, r_exp 1 km, r_obf 4 km".into(),
+            ),
+            ("lrgeo", env!("CARGO_PKG_VERSION").into()),
+            ("machine", format!("{} cores, {}", cores, std::env::consts::ARCH)),
+            (
+                "took",
+                format!(
+                    "{:.0} s, without what an earlier run had measured",
+                    begun.elapsed().as_secs_f64()
+                ),
+            ),
+            (
+                "paper's figures",
+                "as printed in its tables: 13th Gen Intel Core i7, 16 cores, MATLAB linprog".into(),
+            ),
+        ];
+        lines.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}
+
+/// Where the reports of one place go, by three mechanisms.
+fn pictures(setup: &Setup<'_>) -> Result<Vec<Picture>, MechanismError> {
+    let city = setup.ground.city(200, setup.seed)?;
+    let place = middle(&city);
+    let mut pictures = Vec::new();
+    for kind in ["lp", "exp", "laplace"] {
+        let mut plan = Plan::practical()?;
+        plan.allow_disconnected = true;
+        let built = build(by_name(kind)?, &city, &plan, &())?;
+        pictures.push(Picture {
+            id: format!("reports-{kind}"),
+            title: format!(
+                "Where somebody in the middle reports from, {kind}, epsilon {}",
+                plan.epsilon
+            ),
+            label: "probability of the report".into(),
+            places: city.coords().iter().map(|at| [at.lat(), at.lon()]).collect(),
+            values: built.row(place).unwrap_or_default(),
+            marked: Some(place),
+        });
+    }
+    Ok(pictures)
+}
+
+fn middle(city: &City) -> u32 {
+    let n = city.places() as f64;
+    let mean = |of: &dyn Fn(usize) -> f64| (0..city.places()).map(of).sum::<f64>() / n;
+    let lat = mean(&|v| city.coords()[v].lat());
+    let lon = mean(&|v| city.coords()[v].lon());
+    let centre = lrgeo_map::geo::Coord::new(lat, lon);
+    centre.ok().and_then(|at| city.index().nearest(at)).map_or(0, |(place, _)| place)
+}
+
+fn summary(report: &Report, index: &Path, seconds: f64) -> String {
+    let flags: Vec<&String> = report.figures.iter().flat_map(|figure| &figure.flags).collect();
+    let mut text = format!(
+        "{} figures and {} maps in {:.0} s; open {}\n",
+        report.figures.len(),
+        report.pictures.len(),
+        seconds,
+        index.display()
+    );
+    if !flags.is_empty() {
+        text.push_str("\nNot to be overlooked:\n");
+        flags.iter().for_each(|flag| text.push_str(&format!("  {flag}\n")));
+    }
+    text.trim_end().to_owned()
+}

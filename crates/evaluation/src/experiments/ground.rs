@@ -1,0 +1,96 @@
+//! Where experiments take place: Rome where the data is given, the demo city otherwise.
+
+use std::path::Path;
+
+use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, build};
+use lrgeo_map::demo::demo_city;
+use lrgeo_map::geo::BoundingBox;
+use lrgeo_map::import::{read_sites, read_streets};
+use lrgeo_map::map::{Map, Source, TravelMode};
+use lrgeo_map::places::Site;
+use lrgeo_map::region::Region;
+use lrgeo_map::streets::Streets;
+use lrgeo_map::units::Length;
+use lrgeo_map::utility::UtilityKind;
+use lrgeo_mechanism::{City, MechanismError};
+
+/// Targets of an experiment.
+const TARGETS: usize = 20;
+/// Cells of the demo city: enough places for the largest experiments.
+const DEMO_CELL_M: f64 = 400.0;
+/// Cells over Rome where more places are needed than the authors have.
+const ROME_CELL_M: f64 = 470.0;
+/// How far that grid reaches beyond the authors' places.
+const ROME_MARGIN_KM: f64 = 3.0;
+
+/// Streets, and the places of the authors where there are any.
+pub struct Ground {
+    /// What to call it.
+    pub name: String,
+    streets: Streets,
+    source: Source,
+    sites: Option<Vec<Site>>,
+}
+
+impl Ground {
+    /// The demo city, generated.
+    pub fn demo() -> Self {
+        let streets = demo_city(1).streets;
+        Self { name: "demo city".into(), streets, source: Source::Demo(1), sites: None }
+    }
+
+    /// Rome from a directory with the authors' places and the streets; `None` where it is not there.
+    pub fn rome(data: &Path) -> Result<Option<Self>, MechanismError> {
+        let sites = data.join("01-rome-grid-40x40/reget_rome_cell_node40x40.csv");
+        let streets = |what: &str| data.join(format!("02-rome-streets/rome_full_{what}.csv"));
+        if !sites.exists() || !streets("nodes").exists() || !streets("edges").exists() {
+            return Ok(None);
+        }
+        let sites = Some(read_sites(&sites)?);
+        let streets = read_streets(&streets("nodes"), &streets("edges"), true)?;
+        Ok(Some(Self { name: "Rome".into(), streets, source: Source::Csv, sites }))
+    }
+
+    /// The block of `count` places in the middle, with random targets and an even prior.
+    pub fn city(&self, count: usize, seed: u64) -> Result<City, MechanismError> {
+        let mut map = self.map(count, seed)?;
+        if count < map.places.len() {
+            map = map.with_places(&map.central_block(count));
+        }
+        let version = map.version();
+        City::new(map, version, UtilityKind::TravelDistance, &())
+    }
+
+    /// How many places there are at most.
+    pub fn most_places(&self) -> Result<usize, MechanismError> {
+        Ok(self.map(usize::MAX, 0)?.places.len())
+    }
+
+    fn map(&self, count: usize, seed: u64) -> Result<Map, MechanismError> {
+        let everything = Region::Everything;
+        let (places, region) = match &self.sites {
+            Some(sites) if count <= sites.len() => (PlacePlan::Sites(sites.clone()), everything),
+            Some(sites) => {
+                let around = BoundingBox::around(sites.iter().map(|site| site.coord));
+                let Some(bounds) = around else {
+                    return Err(MechanismError::invalid("places", "the file has none"));
+                };
+                let [s, w, n, e] = bounds.to_array();
+                let (north, east) = (ROME_MARGIN_KM / 111.2, ROME_MARGIN_KM / 82.8);
+                let bounds = BoundingBox::new(s - north, w - east, n + north, e + east)?;
+                (PlacePlan::Grid(Length::from_m(ROME_CELL_M)?), Region::Box(bounds))
+            }
+            None => (PlacePlan::Grid(Length::from_m(DEMO_CELL_M)?), everything),
+        };
+        let plan = MapPlan {
+            source: self.source,
+            travel: TravelMode::Drive,
+            region,
+            places,
+            snap: None,
+            prior: PriorPlan::Uniform,
+            targets: TargetPlan::Random { count: TARGETS, seed },
+        };
+        Ok(build(self.streets.clone(), plan)?.0)
+    }
+}

@@ -1,0 +1,250 @@
+//! Geo-Ind violations of LR-Geo against the number of users, both ways of counting, and how many rows of
+//! the cost table match an uploaded coefficient (the paper's section "Privacy Measure").
+
+use lrgeo_map::progress::Progress;
+use lrgeo_map::units::Length;
+use lrgeo_mechanism::lr_geo::coefficients::Costs;
+use lrgeo_mechanism::relevant::{geo_ind_graph, relevant_places};
+use lrgeo_mechanism::rows::Round;
+use lrgeo_mechanism::{City, MechanismError, Plan, Rows, build, by_name};
+
+use super::{Entry, Notebook, Setup, Values, axis, point, settings, users, values};
+use crate::report::{Figure, Series, Shown};
+use crate::violations::violations;
+
+const PLACES: usize = 200;
+
+/// 2 to 10 users.
+pub fn run(
+    setup: &Setup<'_>,
+    notebook: &mut Notebook,
+    progress: &dyn Progress,
+) -> Result<Vec<Figure>, MechanismError> {
+    let counts = [2, 4, 6, 8, 10];
+    progress.begin("violations", 2 * counts.len() as u64 * setup.repeats());
+    let mut figures = Vec::new();
+    for (name, plan) in settings()? {
+        let mut columns: Vec<(f64, Vec<Entry>)> = Vec::new();
+        for count in counts {
+            let mut entries = Vec::new();
+            for repeat in 0..setup.repeats() {
+                let key = format!("violations {name} {count} {repeat}");
+                entries.push(notebook.measure(&key, || {
+                    let seed = setup.seed_of(repeat);
+                    let city = setup.ground.city(PLACES, seed)?;
+                    // Users near each other: only then is there anything to compare.
+                    let users = neighbours(&city, count, seed);
+                    let plan = Plan { users, allow_disconnected: true, ..plan.clone() };
+                    measure(&city, &plan)
+                })?);
+                progress.advance(1);
+            }
+            columns.push((count as f64, entries));
+        }
+        let series = |name: &str, value: &str| Series {
+            name: name.to_owned(),
+            points: columns.iter().map(|(x, e)| point(*x, e, value, None)).collect(),
+        };
+        let worst = columns.iter().flat_map(|(_, entries)| entries);
+        let worst = worst.filter_map(|e| e.values.get("worst excess").copied());
+        let worst = worst.fold(f64::NEG_INFINITY, f64::max);
+        let mut flags = Vec::new();
+        if worst > 0.0 {
+            flags.push(format!(
+                "LR-Geo, `{name}`: rows in use violate Geo-Ind between users by a factor of up to {:.3e} beyond exp(epsilon d)",
+                worst.exp()
+            ));
+        }
+        let about = format!(
+            "{}, K = {PLACES}, `{name}` settings, users among the places nearest to a random one, {} repeats. As the paper counts: \
+             over all relevant rows of all users; deployed: only rows that are really used. The paper: at most 0.13 %.",
+            setup.ground.name,
+            setup.repeats()
+        );
+        let figure = |id: &str, title: &str, y: &str, log, series| Figure {
+            id: format!("{id}-{name}"),
+            title: format!("{title}, `{name}` settings"),
+            about: about.clone(),
+            x: axis("users", false),
+            y: axis(y, log),
+            series,
+            shown: Shown::Plot,
+            flags: Vec::new(),
+        };
+        let mut ratio = figure(
+            "gv-ratio",
+            "Geo-Ind violation ratio",
+            "share",
+            false,
+            vec![
+                series("entries, as the paper counts", "paper ratio"),
+                series("entries, deployed", "deployed ratio"),
+                series("pairs of users, deployed", "deployed pairs"),
+            ],
+        );
+        ratio.flags = flags;
+        figures.push(ratio);
+        figures.push(figure(
+            "gve",
+            "Geo-Ind violation error (GVE) of violating entries",
+            "z_ik - exp(epsilon d) z_jk",
+            true,
+            vec![
+                series("median", "gve median"),
+                series("95th percentile", "gve 95"),
+                series("largest", "gve largest"),
+            ],
+        ));
+    }
+    progress.end();
+    Ok(figures)
+}
+
+/// Random users among the places nearest to a random one.
+fn neighbours(city: &City, count: usize, seed: u64) -> Vec<u32> {
+    let centre = users(city, 1, seed)[0];
+    let mut places: Vec<u32> = (0..city.places() as u32).collect();
+    places.sort_by(|&a, &b| city.distance_km(centre, a).total_cmp(&city.distance_km(centre, b)));
+    places.truncate(3 * count);
+    let chosen = lrgeo_map::rng::SplitMix::new(!seed).choose(places.len(), count);
+    chosen.into_iter().map(|at| places[at]).collect()
+}
+
+fn measure(city: &City, plan: &Plan) -> Result<Values, MechanismError> {
+    let built = build(by_name("lr-geo")?, city, plan, &())?;
+    let found = violations(&built, &());
+    let pairs = (found.deployed.pairs as f64).max(1.0);
+    let mut numbers = values([
+        ("paper ratio", found.as_the_paper_counts.violation_ratio()),
+        ("deployed ratio", found.deployed.violation_ratio()),
+        ("deployed pairs", found.deployed.violated_pairs as f64 / pairs),
+    ]);
+    if found.deployed.worst_log_excess.is_finite() {
+        numbers.insert("worst excess".into(), found.deployed.worst_log_excess);
+    }
+    if let Rows::Users(round) = &built.rows {
+        let mut errors = errors(round, city, plan);
+        errors.sort_by(f64::total_cmp);
+        if let Some(largest) = errors.last() {
+            numbers.insert("gve largest".into(), *largest);
+            numbers.insert("gve median".into(), errors[errors.len() / 2]);
+            numbers.insert("gve 95".into(), errors[errors.len() * 19 / 20]);
+        }
+    }
+    Ok(numbers)
+}
+
+/// The Geo-Ind errors of all entries that violate, over all relevant rows of all users.
+fn errors(round: &Round, city: &City, plan: &Plan) -> Vec<f64> {
+    let rows = || {
+        let users = round.users.iter().enumerate();
+        users.flat_map(|(user, matrix)| {
+            let rows = matrix.relevant.iter().enumerate();
+            rows.map(move |(i, &place)| (user, place, matrix.row(i)))
+        })
+    };
+    let mut errors = Vec::new();
+    for (user, here, a) in rows() {
+        for (other, there, b) in rows() {
+            let km = city.distance_km(here, there);
+            if user == other || km > plan.notion.reach_km() {
+                continue;
+            }
+            let factor = (plan.epsilon.value() * km).exp();
+            let error = a.iter().zip(b).map(|(x, y)| x - factor * y);
+            errors.extend(error.filter(|error| *error > 0.0));
+        }
+    }
+    errors
+}
+
+/// Cells from 0.05 to 0.275 km: how many entries of the table may stand behind an uploaded coefficient.
+pub fn matched(
+    setup: &Setup<'_>,
+    notebook: &mut Notebook,
+    progress: &dyn Progress,
+) -> Result<Vec<Figure>, MechanismError> {
+    let steps = [0.05, 0.1, 0.15, 0.2, 0.275];
+    let repeats = if setup.quick { 2 } else { setup.repeats().min(5) };
+    progress.begin("matched rows", steps.len() as u64 * repeats);
+    let (mut by_value, mut share) = (Vec::new(), Vec::new());
+    for cell_km in steps {
+        let mut entries = Vec::new();
+        for repeat in 0..repeats {
+            let key = format!("matched {cell_km} {repeat}");
+            entries.push(notebook.measure(&key, || {
+                let seed = setup.seed_of(repeat);
+                let city = setup.ground.city(PLACES, seed)?;
+                let plan = Plan { table_cell: Length::from_km(cell_km)?, ..Plan::paper()? };
+                matches(&city, &plan, users(&city, 1, seed)[0])
+            })?);
+            progress.advance(1);
+        }
+        let paper = (cell_km == 0.1).then_some("102.98");
+        by_value.push(point(cell_km, &entries, "matched", paper));
+        share.push(point(cell_km, &entries, "share", None));
+    }
+    progress.end();
+    let figure = |id: &str, title: &str, y: &str, series: Vec<Series>| Figure {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        about: format!(
+            "{}, K = {PLACES}: for each uploaded coefficient, the entries of the table (900 cells around the user) within the largest \
+             offset of it. The paper takes many matches for safety. A whole matrix of coefficients is matched by one place \
+             nonetheless: see `lrgeo attack upload`.",
+            setup.ground.name
+        ),
+        x: axis("cell size, km", false),
+        y: axis(y, true),
+        series,
+        shown: Shown::Plot,
+        flags: Vec::new(),
+    };
+    let series = |name: &str, points| vec![Series { name: name.to_owned(), points }];
+    Ok(vec![
+        figure(
+            "matched",
+            "Rows matched per cost coefficient",
+            "entries",
+            series("entries", by_value),
+        ),
+        figure(
+            "matched-share",
+            "The same as a share of the table",
+            "share",
+            series("share", share),
+        ),
+    ])
+}
+
+const CELLS: usize = 900;
+
+fn matches(city: &City, plan: &Plan, user: u32) -> Result<Values, MechanismError> {
+    let Some(table) = city.table(plan.table_cell, &())? else { return Ok(Values::new()) };
+    let here = city.coords()[user as usize];
+    let mut cells: Vec<u32> = (0..table.cells().len() as u32).collect();
+    let far = |cell: &u32| table.cells()[*cell as usize].distance_km(here);
+    cells.sort_by(|a, b| far(a).total_cmp(&far(b)));
+    cells.truncate(CELLS);
+    let square = table.travel().beta(&cells, &cells);
+    let above = (0..cells.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
+    let mut beta: Vec<f64> = above.map(|(i, j)| square[i * cells.len() + j]).collect();
+    beta.sort_by(f64::total_cmp);
+
+    let graph = geo_ind_graph(city, plan);
+    let relevant = relevant_places(city, graph.as_ref(), plan, user);
+    let reported = city.index().within(here, plan.radii.obfuscation);
+    let reported: Vec<u32> = reported.into_iter().map(|(place, _)| place).collect();
+    let costs = Costs::of(city, Some(&table));
+    let uploaded = costs.estimate(city, &relevant, &reported);
+    let offset = table.places().iter().map(|place| place.offset).max().unwrap_or(0);
+    let offset_km = f64::from(offset) * table.travel().scale();
+    let prior = city.prior()[relevant[0] as usize];
+    let count = |c: &f64| {
+        let (low, high) = (c / prior - offset_km, c / prior + offset_km);
+        let below = |bound: f64| beta.partition_point(|b| *b < bound);
+        (below(high) - below(low)) as f64
+    };
+    let mean = uploaded.iter().map(count).sum::<f64>() / uploaded.len() as f64;
+    Ok(values([("matched", mean), ("share", mean / beta.len() as f64)]))
+}
