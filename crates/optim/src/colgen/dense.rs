@@ -5,7 +5,13 @@ use faer::linalg::cholesky::llt;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 
+/// Runs a loop of [`dot`] or [`axpy`] with the widest registers that the machine has.
+pub(super) fn vectorised<R>(work: impl FnOnce() -> R) -> R {
+    pulp::Arch::new().dispatch(work)
+}
+
 /// `sum a b`, in eight lanes so that it vectorises.
+#[inline(always)]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let length = a.len().min(b.len());
     let (a, b) = (&a[..length], &b[..length]);
@@ -22,6 +28,7 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// `out += scale * v`.
+#[inline(always)]
 pub(crate) fn axpy(scale: f64, v: &[f64], out: &mut [f64]) {
     for (out, v) in out.iter_mut().zip(v) {
         *out += scale * v;

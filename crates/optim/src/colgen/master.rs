@@ -9,7 +9,7 @@
 //! supported on the block's few rows, and per tied column one composite ray. So the dense work grows
 //! with rows and columns, not with the number of points.
 
-use super::dense::{Factor, axpy, dot};
+use super::dense::{Factor, axpy, dot, vectorised};
 use super::links::Links;
 use std::sync::Arc;
 
@@ -36,6 +36,7 @@ pub(crate) struct Column {
 }
 
 impl Column {
+    #[inline(always)]
     fn dot(&self, v: &[f64]) -> f64 {
         match &self.rows {
             None => dot(&self.values, v),
@@ -44,6 +45,7 @@ impl Column {
     }
 
     /// Adds a multiple to a vector over all rows.
+    #[inline(always)]
     pub fn add_to(&self, scale: f64, out: &mut [f64]) {
         match &self.rows {
             None => axpy(scale, &self.values, out),
@@ -85,6 +87,16 @@ pub(crate) struct Master {
     pub(super) factor: Factor,
     pub(super) threads: usize,
 }
+
+/// Corrections tried after a predictor-corrector direction: each costs two passes over the columns, a tenth
+/// of a new factor.
+const CORRECTORS: usize = 3;
+
+/// How much longer a step each correction aims at.
+const LONGER: f64 = 0.3;
+
+/// Products up to this factor off are left as they are.
+const FAR_OFF: f64 = 10.0;
 
 /// One artificial variable per row.
 #[derive(Debug, Clone)]
@@ -161,7 +173,8 @@ impl Master {
     }
 
     /// The reduced cost of a column under the current duals.
-    pub fn reduced_cost(&self, column: &Column) -> f64 {
+    #[inline(always)]
+    fn reduced_cost(&self, column: &Column) -> f64 {
         let linked = match column.kind {
             Kind::Point { link, .. } => column.beta * self.pi[link],
             _ => 0.0,
@@ -171,7 +184,8 @@ impl Master {
 
     /// Reduced costs of all columns, y with its links.
     pub fn reduced_costs(&self) -> Vec<f64> {
-        let mut reduced: Vec<f64> = self.columns.iter().map(|c| self.reduced_cost(c)).collect();
+        let mut reduced: Vec<f64> =
+            vectorised(|| self.columns.iter().map(|c| self.reduced_cost(c)).collect());
         for (link, pi) in self.links.iter().zip(&self.pi) {
             if let Some(y) = link.y {
                 reduced[y] += pi;
@@ -190,12 +204,14 @@ impl Master {
         let mut primal = self.right_side.clone();
         let mut link: Vec<f64> =
             self.links.iter().map(|l| if l.y.is_some() { 0.0 } else { 1.0 }).collect();
-        for (column, &x) in self.columns.iter().zip(&self.x) {
-            column.add_to(-x, &mut primal);
-            if let Kind::Point { link: index, .. } = column.kind {
-                link[index] -= column.beta * x;
+        vectorised(|| {
+            for (column, &x) in self.columns.iter().zip(&self.x) {
+                column.add_to(-x, &mut primal);
+                if let Kind::Point { link: index, .. } = column.kind {
+                    link[index] -= column.beta * x;
+                }
             }
-        }
+        });
         for (index, l) in self.links.iter().enumerate() {
             if let Some(y) = l.y {
                 link[index] += self.x[y];
@@ -282,13 +298,27 @@ impl Master {
         let correct = |x: &[f64], s: &[f64], dx: &[f64], ds: &[f64]| -> Vec<f64> {
             (0..x.len()).map(|j| sigma * centre - x[j] * s[j] - dx[j] * ds[j]).collect()
         };
-        let targets = [
+        let mut targets = [
             correct(&self.x, &self.s, &affine.x, &affine.s),
             correct(&self.short.x, &self.short.s, &affine.short.x, &affine.short.s),
             correct(&self.over.x, &self.over.s, &affine.over.x, &affine.over.s),
         ];
-        let direction = self.direction(&residuals, &targets, &scaling, &short, &over, &links);
-        let (primal, dual) = self.lengths(&direction, 0.99);
+        let mut direction = self.direction(&residuals, &targets, &scaling, &short, &over, &links);
+        let (mut primal, mut dual) = self.lengths(&direction, 0.99);
+        for _ in 0..CORRECTORS {
+            if primal.min(dual) > 0.9 {
+                break;
+            }
+            let aim = ((primal + LONGER).min(1.0), (dual + LONGER).min(1.0));
+            let centred = self.centred(&targets, &direction, aim, sigma * centre);
+            let next = self.direction(&residuals, &centred, &scaling, &short, &over, &links);
+            let (longer_primal, longer_dual) = self.lengths(&next, 0.99);
+            if longer_primal + longer_dual < primal + dual + 0.2 * LONGER {
+                break;
+            }
+            (targets, direction) = (centred, next);
+            (primal, dual) = (longer_primal, longer_dual);
+        }
         advance(&mut self.x, &direction.x, primal);
         advance(&mut self.short.x, &direction.short.x, primal);
         advance(&mut self.over.x, &direction.over.x, primal);
@@ -298,6 +328,31 @@ impl Master {
         axpy(dual, &direction.mu, &mut self.mu);
         axpy(dual, &direction.pi, &mut self.pi);
         (primal, dual)
+    }
+
+    /// The targets with a correction for every product `x s` that a longer step would leave far from `wanted`
+    /// (Gondzio's multiple centrality correctors).
+    fn centred(
+        &self,
+        targets: &[Vec<f64>; 3],
+        d: &Direction,
+        (primal, dual): (f64, f64),
+        wanted: f64,
+    ) -> [Vec<f64>; 3] {
+        let pairs = [
+            (&self.x, &self.s, &d.x, &d.s),
+            (&self.short.x, &self.short.s, &d.short.x, &d.short.s),
+            (&self.over.x, &self.over.s, &d.over.x, &d.over.s),
+        ];
+        let mut centred = targets.clone();
+        for (target, (x, s, dx, ds)) in centred.iter_mut().zip(pairs) {
+            for (j, target) in target.iter_mut().enumerate() {
+                let product = (x[j] + primal * dx[j]) * (s[j] + dual * ds[j]);
+                let inside = product.clamp(wanted / FAR_OFF, wanted * FAR_OFF);
+                *target += (inside - product).max(-wanted * FAR_OFF);
+            }
+        }
+        centred
     }
 
     /// What the artificial weights cost.
@@ -382,6 +437,7 @@ impl Master {
     }
 
     /// `a_j . mu + link part` of column j; y takes its links with the opposite sign.
+    #[inline(always)]
     fn along(&self, j: usize, mu: &[f64], pi: &[f64]) -> f64 {
         let column = &self.columns[j];
         let base = column.dot(mu);
@@ -392,7 +448,8 @@ impl Master {
     }
 
     pub(super) fn along_all_of(&self, mu: &[f64], pi: &[f64]) -> Vec<f64> {
-        let mut along: Vec<f64> = (0..self.x.len()).map(|j| self.along(j, mu, pi)).collect();
+        let mut along: Vec<f64> =
+            vectorised(|| (0..self.x.len()).map(|j| self.along(j, mu, pi)).collect());
         for (link, pi) in self.links.iter().zip(pi) {
             if let Some(y) = link.y {
                 along[y] -= pi;
@@ -417,12 +474,14 @@ impl Master {
             .collect();
         let mut h = residuals.primal.clone();
         let mut g = residuals.link.clone();
-        for (j, column) in self.columns.iter().enumerate() {
-            column.add_to(-offset[j], &mut h);
-            if let Kind::Point { link, .. } = column.kind {
-                g[link] -= column.beta * offset[j];
+        vectorised(|| {
+            for (column, &offset) in self.columns.iter().zip(&offset) {
+                column.add_to(-offset, &mut h);
+                if let Kind::Point { link, .. } = column.kind {
+                    g[link] -= column.beta * offset;
+                }
             }
-        }
+        });
         for (index, link) in self.links.iter().enumerate() {
             if let Some(y) = link.y {
                 g[index] += offset[y];

@@ -49,8 +49,8 @@ const BOX_RADIUS: f64 = 0.5;
 /// ties at large eps, reduced costs are differences of numbers like e^(eps D), and their noise is paid for.
 const HOPELESS: f64 = 10.0;
 
-/// Columns kept in the master, per row.
-const COLUMNS_PER_ROW: usize = 3;
+/// Columns kept in the master, per row: twice what a vertex needs.
+const COLUMNS_PER_ROW: usize = 2;
 
 /// More outer iterations than this are not worth it: the best so far is returned.
 const MOST_ITERATIONS: usize = 500;

@@ -18,6 +18,7 @@ const WARM_GAP: f64 = 1e-3;
 pub struct WarmStart {
     structure: Option<Structure>,
     mu: Vec<f64>,
+    unit: Vec<f64>,
     pi: Vec<f64>,
     trees: Vec<Tree>,
     columns: Vec<(Column, f64)>,
@@ -103,21 +104,17 @@ impl Run<'_> {
             };
             self.master.push(column, *x, 1.0);
         }
-        self.master.mu.clone_from(&warm.mu);
+        // Costs of rays, and with them the duals, grow with the reach 1 / eps.
+        self.master.mu = warm.mu.iter().map(|mu| mu / ratio).collect();
         self.master.pi.clone_from(&warm.pi);
-        if ratio != 1.0 {
-            // Scaled rays no longer fit together: keep them and the duals, not their weights.
-            self.master.box_centre.clone_from(&warm.mu);
-            self.master.start(self.scale());
-            return;
-        }
+        self.unit = warm.unit.iter().map(|unit| unit / ratio).collect();
         let (feasible, found) = self.separate();
         for x in self.master.short.x.iter_mut().chain(&mut self.master.over.x) {
             *x = 0.0;
         }
         let estimate = self.estimate().max(feasible.bound * (1.0 + WARM_GAP));
         let gap = relative_gap(self.mean_cost, estimate, feasible.bound);
-        self.target = 0.2 * (estimate - feasible.bound);
+        self.target = super::MASTER_SHARE * (estimate - feasible.bound);
         self.add_columns(super::Round { feasible, found, estimate, gap });
     }
 
@@ -147,6 +144,7 @@ impl Run<'_> {
         *warm = WarmStart {
             structure: Some(Structure::of(self.problem)),
             mu: self.best_mu.clone(),
+            unit: self.unit.clone(),
             pi: master.pi.clone(),
             trees: self.trees.clone(),
             columns: kept.collect(),
