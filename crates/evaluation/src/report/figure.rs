@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::nonfinite;
+
 /// One table or plot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
@@ -54,8 +56,10 @@ pub struct Series {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Where.
+    #[serde(with = "nonfinite::one")]
     pub x: f64,
     /// What every repeat gave; none where it failed.
+    #[serde(with = "nonfinite::many")]
     pub values: Vec<f64>,
     /// The paper's figure, as it is printed there.
     pub paper: Option<String>,
@@ -90,6 +94,7 @@ pub struct Picture {
     /// Latitude and longitude of every place.
     pub places: Vec<[f64; 2]>,
     /// One per place, not negative.
+    #[serde(with = "nonfinite::many")]
     pub values: Vec<f64>,
     /// The place it is about.
     pub marked: Option<u32>,

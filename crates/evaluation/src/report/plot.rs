@@ -1,0 +1,319 @@
+//! A figure as a line chart: means with error bars, and the paper's figures as hollow marks.
+//!
+//! Series differ in colour (Okabe and Ito's, told apart by the colour-blind), dash and mark.
+
+use std::fmt::Write;
+
+use super::html::Text;
+use super::scale::{Scale, Ticks};
+use super::{Figure, Point, Series, number, table};
+
+const WIDTH: f64 = 760.0;
+const HEIGHT: f64 = 400.0;
+const TOP: f64 = 38.0;
+const RIGHT: f64 = 18.0;
+const BOTTOM: f64 = 56.0;
+/// Between the frame and the outermost settings, so that no mark lies on the frame.
+const INSET: f64 = 22.0;
+/// Width of a letter of a tick's label.
+const LETTER: f64 = 7.4;
+
+const COLOURS: usize = 7;
+const DASHES: usize = 4;
+const MARKS: usize = 8;
+
+/// The chart and its legend.
+pub(super) fn draw(out: &mut String, figure: &Figure) {
+    let Some(chart) = Chart::of(figure) else {
+        out.push_str("<p class=\"nothing\">There are no values to draw.</p>\n");
+        return;
+    };
+    let (id, title) = (Text(&figure.id), Text(&figure.title));
+    let _ = write!(
+        out,
+        "<figure>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">\
+         <svg class=\"chart\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
+         aria-labelledby=\"{id}-title {id}-desc\">\n<title id=\"{id}-title\">{title}</title>\n\
+         <desc id=\"{id}-desc\">{} against {}; {}.</desc>\n",
+        Text(&figure.y.label),
+        Text(&figure.x.label),
+        Text(&names(figure)),
+    );
+    chart.draw_axes(out, figure);
+    for (index, series) in figure.series.iter().enumerate() {
+        chart.draw_series(out, index, series);
+    }
+    out.push_str("</svg></div>\n");
+    chart.draw_legend(out, figure);
+    out.push_str("</figure>\n");
+}
+
+fn names(figure: &Figure) -> String {
+    figure.series.iter().map(|series| series.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+struct Chart {
+    x: Scale,
+    y: Scale,
+    x_ticks: Ticks,
+    y_ticks: Ticks,
+    left: f64,
+    /// Pixels between the marks of neighbouring series, so that error bars do not hide each other.
+    apart: f64,
+    series: usize,
+    radius: f64,
+    papers: bool,
+    /// Whether a value has no place on a logarithmic axis.
+    edge: bool,
+}
+
+impl Chart {
+    /// `None` when nothing can be drawn.
+    fn of(figure: &Figure) -> Option<Self> {
+        let points = || figure.series.iter().flat_map(|series| &series.points);
+        let drawn = || points().filter_map(|point| Some((point, mean_of(point)?)));
+        let papers: Vec<f64> = points().filter_map(paper_of).collect();
+        let all: Vec<f64> = drawn()
+            .flat_map(|(point, mean)| {
+                let spread = spread_of(point);
+                // Nothing that is never negative gets an axis that is.
+                let least = if point.values.iter().all(|v| *v >= 0.0) { 0.0 } else { f64::MIN };
+                let foot = if figure.y.log { mean } else { (mean - spread).max(least) };
+                [foot, mean, mean + spread]
+            })
+            .chain(papers.iter().copied())
+            .collect();
+        if all.is_empty() {
+            return None;
+        }
+        let settings: Vec<f64> =
+            table::settings(figure).into_iter().filter(|x| x.is_finite()).collect();
+        let x = Scale::tight(&settings, figure.x.log);
+        let y = Scale::round(&all, figure.y.log);
+        let y_ticks = y.ticks(8);
+        let widest = y_ticks.labelled.iter().map(|&v| letters(v)).max().unwrap_or(1);
+        let spreads = drawn().any(|(point, _)| spread_of(point) > 0.0);
+        let series = figure.series.len();
+        let crowded = settings.len() > 30;
+        let chart = Self {
+            x,
+            y,
+            x_ticks: Ticks::default(),
+            y_ticks,
+            left: 14.0 + LETTER * widest as f64,
+            apart: if spreads && !crowded { (18.0 / series as f64).min(4.0) } else { 0.0 },
+            series,
+            radius: if crowded { 2.2 } else { 4.2 },
+            papers: !papers.is_empty(),
+            edge: (y.log && all.iter().any(|value| *value <= 0.0))
+                || (x.log && drawn().any(|(point, _)| point.x <= 0.0)),
+        };
+        let x_ticks = chart.ticks_of(&settings);
+        Some(Self { x_ticks, ..chart })
+    }
+
+    /// The settings themselves where there is room for each, round numbers otherwise.
+    fn ticks_of(&self, settings: &[f64]) -> Ticks {
+        let fits = |pair: &[f64]| {
+            let room = self.across(pair[1]) - self.across(pair[0]);
+            room > LETTER * letters(pair[0]).max(letters(pair[1])) as f64 + 8.0
+        };
+        if settings.len() <= 12 && settings.windows(2).all(fits) {
+            return Ticks { labelled: settings.to_vec(), minor: Vec::new() };
+        }
+        self.x.ticks(7)
+    }
+
+    fn across(&self, x: f64) -> f64 {
+        let (from, to) = (self.left + INSET, WIDTH - RIGHT - INSET);
+        from + self.x.share(x) * (to - from)
+    }
+
+    fn down(&self, y: f64) -> f64 {
+        HEIGHT - BOTTOM - self.y.share(y) * (HEIGHT - BOTTOM - TOP)
+    }
+
+    fn draw_axes(&self, out: &mut String, figure: &Figure) {
+        let (left, right, floor) = (self.left, WIDTH - RIGHT, HEIGHT - BOTTOM);
+        out.push_str("<g class=\"axes\">\n");
+        let _ = writeln!(
+            out,
+            "<text x=\"0\" y=\"16\" class=\"label\">{}</text>",
+            Text(&figure.y.label)
+        );
+        for &minor in &self.y_ticks.minor {
+            let y = self.down(minor);
+            let _ = writeln!(out, "<path class=\"faint\" d=\"M{left:.1} {y:.1}H{right}\"/>");
+        }
+        for &tick in &self.y_ticks.labelled {
+            let y = self.down(tick);
+            let _ = writeln!(
+                out,
+                "<path class=\"grid\" d=\"M{left:.1} {y:.1}H{right}\"/>\
+                 <text x=\"{:.1}\" y=\"{:.1}\" class=\"tick\" text-anchor=\"end\">{}</text>",
+                left - 8.0,
+                y + 4.5,
+                number::short(tick)
+            );
+        }
+        let _ = writeln!(out, "<path class=\"axis\" d=\"M{left:.1} {floor}H{right}\"/>");
+        for &minor in &self.x_ticks.minor {
+            let _ =
+                writeln!(out, "<path class=\"axis\" d=\"M{:.1} {floor}v4\"/>", self.across(minor));
+        }
+        for &tick in &self.x_ticks.labelled {
+            let x = self.across(tick);
+            let _ = writeln!(
+                out,
+                "<path class=\"axis\" d=\"M{x:.1} {floor}v7\"/>\
+                 <text x=\"{x:.1}\" y=\"{:.1}\" class=\"tick\" text-anchor=\"middle\">{}</text>",
+                floor + 23.0,
+                number::short(tick)
+            );
+        }
+        let _ = writeln!(
+            out,
+            "<text x=\"{:.1}\" y=\"{:.1}\" class=\"label\" text-anchor=\"middle\">{}</text>\n</g>",
+            (left + right) / 2.0,
+            HEIGHT - 8.0,
+            Text(&figure.x.label)
+        );
+    }
+
+    fn draw_series(&self, out: &mut String, index: usize, series: &Series) {
+        let aside = (index as f64 - (self.series as f64 - 1.0) / 2.0) * self.apart;
+        let _ = writeln!(out, "<g class=\"{}\">", classes(index));
+        let (mut line, mut bars, mut marks) = (String::new(), String::new(), String::new());
+        let mut joined = false;
+        for point in &series.points {
+            if !point.x.is_finite() {
+                continue;
+            }
+            let x = self.across(point.x) + aside;
+            if let Some(paper) = paper_of(point) {
+                let shape = mark(index, x, self.down(paper), self.radius);
+                let _ = writeln!(
+                    marks,
+                    "<path class=\"hollow\" d=\"{shape}\"><title>{}, the paper’s, at {}: {}</title></path>",
+                    Text(&series.name),
+                    number::short(point.x),
+                    Text(point.paper.as_deref().unwrap_or_default())
+                );
+            }
+            let Some(mean) = mean_of(point) else {
+                // Nothing is known here: a line across would claim otherwise.
+                joined = false;
+                continue;
+            };
+            let y = self.down(mean);
+            if self.y.log && mean <= 0.0 {
+                // Lines to and from the edge would have a slope that means nothing.
+                joined = false;
+            } else {
+                let _ = write!(line, "{}{x:.1} {y:.1}", if joined { 'L' } else { 'M' });
+                joined = true;
+            }
+            let spread = spread_of(point);
+            if spread > 0.0 {
+                let (top, foot) = (self.down(mean + spread), self.down(mean - spread));
+                let _ = write!(
+                    bars,
+                    "M{x:.1} {top:.1}V{foot:.1}M{a:.1} {top:.1}h6M{a:.1} {foot:.1}h6",
+                    a = x - 3.0
+                );
+            }
+            let said = number::measured(mean, point.spread());
+            let _ = write!(
+                marks,
+                "<path class=\"mark\" d=\"{}\"><title>{} at {}: {}",
+                mark(index, x, y, self.radius),
+                Text(&series.name),
+                number::short(point.x),
+                said.mean
+            );
+            if let Some(spread) = said.spread {
+                let _ = write!(marks, " ± {spread}");
+            }
+            marks.push_str("</title></path>\n");
+        }
+        let _ = writeln!(
+            out,
+            "<path class=\"line\" d=\"{line}\"/>\n<path class=\"bar\" d=\"{bars}\"/>"
+        );
+        out.push_str(&marks);
+        out.push_str("</g>\n");
+    }
+
+    fn draw_legend(&self, out: &mut String, figure: &Figure) {
+        out.push_str("<figcaption>\n<ul class=\"legend\">\n");
+        for (index, series) in figure.series.iter().enumerate() {
+            let _ = writeln!(
+                out,
+                "<li><svg class=\"swatch {}\" viewBox=\"0 0 40 14\" aria-hidden=\"true\">\
+                 <path class=\"line\" d=\"M0 7H40\"/><path class=\"mark\" d=\"{}\"/></svg>{}</li>",
+                classes(index),
+                mark(index, 20.0, 7.0, 4.2),
+                Text(&series.name)
+            );
+        }
+        out.push_str("</ul>\n");
+        if self.papers {
+            out.push_str("<p>Hollow marks are the paper’s figures.</p>\n");
+        }
+        if self.edge {
+            out.push_str(
+                "<p>Marks on the edge of a logarithmic axis stand for values of zero or below.</p>\n",
+            );
+        }
+        out.push_str("</figcaption>\n");
+    }
+}
+
+fn mean_of(point: &Point) -> Option<f64> {
+    point.mean().filter(|mean| mean.is_finite() && point.x.is_finite())
+}
+
+fn spread_of(point: &Point) -> f64 {
+    point.spread().filter(|spread| spread.is_finite()).unwrap_or(0.0)
+}
+
+/// The paper's figure where it is a plain number, with or without its spread.
+fn paper_of(point: &Point) -> Option<f64> {
+    let mean = point.paper.as_deref()?.split('±').next()?.trim().replace(',', "");
+    mean.parse().ok().filter(|mean: &f64| mean.is_finite() && point.x.is_finite())
+}
+
+fn letters(value: f64) -> usize {
+    number::short(value).chars().count()
+}
+
+fn classes(index: usize) -> String {
+    format!("c{} d{}", index % COLOURS, index % DASHES)
+}
+
+/// The outline of a series' mark.
+fn mark(index: usize, x: f64, y: f64, r: f64) -> String {
+    let polygon = |corners: &[(f64, f64)]| {
+        let corner = |(dx, dy): &(f64, f64)| format!("{:.1} {:.1}", x + dx * r, y + dy * r);
+        format!("M{}Z", corners.iter().map(corner).collect::<Vec<_>>().join("L"))
+    };
+    match index % MARKS {
+        0 => format!("M{:.1} {y:.1}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0Z", x - r, d = 2.0 * r),
+        1 => polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
+        2 => polygon(&[(0.0, -1.2), (1.15, 0.85), (-1.15, 0.85)]),
+        3 => polygon(&[(0.0, -1.35), (1.35, 0.0), (0.0, 1.35), (-1.35, 0.0)]),
+        4 => polygon(&[(0.0, 1.2), (1.15, -0.85), (-1.15, -0.85)]),
+        5 => polygon(&[
+            (0.0, -1.6),
+            (0.45, -0.45),
+            (1.6, 0.0),
+            (0.45, 0.45),
+            (0.0, 1.6),
+            (-0.45, 0.45),
+            (-1.6, 0.0),
+            (-0.45, -0.45),
+        ]),
+        6 => polygon(&[(-0.55, -1.25), (0.55, -1.25), (0.55, 1.25), (-0.55, 1.25)]),
+        _ => polygon(&[(-1.3, -0.55), (1.3, -0.55), (1.3, 0.55), (-1.3, 0.55)]),
+    }
+}
