@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use lrgeo_optim::bound::proven_bound;
 use lrgeo_optim::check::{Report, check};
-use lrgeo_optim::format::{self, Found, SolutionFile};
-use lrgeo_optim::{Error, OPTIMAL_GAP, Problem, Settings, Status, colgen, relative_gap};
+use lrgeo_optim::format::{self, SolutionFile};
+use lrgeo_optim::{Error, OPTIMAL_GAP, Problem, Settings, Solution, Status, colgen, relative_gap};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -64,7 +64,7 @@ impl Check {
 }
 
 fn verify(problem: &Problem, solution: &SolutionFile) -> Result<Vec<Finding>, Failure> {
-    let Some(found) = &solution.found else { return verify_infeasible(problem) };
+    let Some(found) = solution.found() else { return verify_infeasible(problem) };
     let report = check(problem, &found.z, &found.y);
     let mut findings = feasibility(problem, &report);
     let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(b.abs());
@@ -82,14 +82,14 @@ fn verify(problem: &Problem, solution: &SolutionFile) -> Result<Vec<Finding>, Fa
     });
     findings.push(Finding {
         what: "status",
-        holds: solution.status != Status::Optimal || gap <= OPTIMAL_GAP * (1.0 + 1e-6),
-        detail: format!("{} at a gap of {gap:.1e}", solution.status.as_str()),
+        holds: found.status != Status::Optimal || gap <= OPTIMAL_GAP * (1.0 + 1e-6),
+        detail: format!("{} at a gap of {gap:.1e}", found.status.as_str()),
     });
     let excess = report.worst_log_excess.max(f64::MIN);
     findings.push(Finding {
         what: "certificate",
-        holds: found.worst_log_excess >= excess - 1e-9 * excess.abs()
-            && found.worst_row_sum_error >= report.worst_row_sum_error * (1.0 - 1e-9),
+        holds: found.certificate.worst_log_excess >= excess - 1e-9 * excess.abs()
+            && found.certificate.worst_row_sum_error >= report.worst_row_sum_error * (1.0 - 1e-9),
         detail: "claims no more strictness than there is".to_owned(),
     });
     Ok(findings)
@@ -143,7 +143,7 @@ fn feasibility(problem: &Problem, report: &Report) -> Vec<Finding> {
 
 /// The claimed bound from the solution's own dual vector; where it has none or it falls short, from
 /// a solve of our own.
-fn verify_bound(problem: &Problem, found: &Found) -> Result<Finding, Failure> {
+fn verify_bound(problem: &Problem, found: &Solution) -> Result<Finding, Failure> {
     let (what, claimed) = ("lower bound", found.lower_bound);
     let finding = |holds, detail| Ok(Finding { what, holds, detail });
     // Costs are not negative, so zero needs no proof.
@@ -151,8 +151,8 @@ fn verify_bound(problem: &Problem, found: &Found) -> Result<Finding, Failure> {
         return finding(claimed >= 0.0 || claimed.is_finite(), format!("claimed {claimed}"));
     }
     let slack = 1e-9 * (claimed.abs() + problem.mean_cost());
-    if found.mu.len() == problem.rows() {
-        let proven = proven_bound(problem, &found.mu)?;
+    if found.certificate.mu.len() == problem.rows() {
+        let proven = proven_bound(problem, &found.certificate.mu)?;
         if proven >= claimed - slack {
             return finding(true, format!("claimed {claimed}, the dual vector proves {proven}"));
         }

@@ -97,7 +97,7 @@ impl Solve {
         let solution = match solved {
             Ok(solution) => solution,
             Err(error @ Error::Infeasible { .. }) => {
-                self.write(&SolutionFile::infeasible())?;
+                self.write(&SolutionFile::Infeasible)?;
                 if self.json {
                     ui.json(&json!({ "status": "infeasible", "reason": error.to_string() }));
                 }

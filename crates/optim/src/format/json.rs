@@ -1,10 +1,10 @@
 //! JSON problems and solutions.
 
-use super::{FormatError, Found, Limits, SolutionFile, VERSION, finite, matrix, written};
+use super::{FormatError, Limits, SolutionFile, VERSION, finite, matrix, written};
 use crate::cost::DenseCost;
 use crate::error::length;
 use crate::problem::{Arc, EntryBound, Problem, ProblemParts, Ties};
-use crate::solution::Status;
+use crate::solution::{Certificate, Solution, Status};
 use serde::de::DeserializeOwned;
 use serde::ser::{SerializeSeq, Serializer};
 use serde::{Deserialize, Serialize};
@@ -144,7 +144,7 @@ pub(super) fn read_solution(bytes: &[u8], limits: &Limits) -> Result<SolutionFil
     let status = Status::from_word(&file.status)
         .ok_or_else(|| FormatError::Status { found: file.status.clone() })?;
     if status == Status::Infeasible {
-        return Ok(SolutionFile::infeasible());
+        return Ok(SolutionFile::Infeasible);
     }
     let need = |field| FormatError::Missing { field };
     let z = file.z.ok_or(need("z"))?;
@@ -155,7 +155,8 @@ pub(super) fn read_solution(bytes: &[u8], limits: &Limits) -> Result<SolutionFil
     }
     let certificate = file.certificate.ok_or(need("certificate"))?;
     finite("certificate.mu", &certificate.mu)?;
-    let found = Found {
+    Ok(SolutionFile::Found(Solution {
+        status,
         objective: file.objective.ok_or(need("objective"))?,
         lower_bound: file.lower_bound.ok_or(need("lower_bound"))?,
         gap: file.gap.ok_or(need("gap"))?,
@@ -164,11 +165,13 @@ pub(super) fn read_solution(bytes: &[u8], limits: &Limits) -> Result<SolutionFil
         seconds: file.seconds.ok_or(need("seconds"))?,
         z: matrix(z.len(), columns, z.concat())?,
         y: file.y.ok_or(need("y"))?,
-        worst_log_excess: certificate.worst_log_excess,
-        worst_row_sum_error: certificate.worst_row_sum_error,
-        mu: certificate.mu,
-    };
-    Ok(SolutionFile { status, found: Some(found) })
+        certificate: Certificate {
+            worst_log_excess: certificate.worst_log_excess,
+            worst_row_sum_error: certificate.worst_row_sum_error,
+            mu: certificate.mu,
+        },
+        trace: Vec::new(),
+    }))
 }
 
 /// Writes a solution, the matrix row by row. An infeasible one has its status, zeros and no matrix.
@@ -188,14 +191,14 @@ pub fn solution_to_json(solution: &SolutionFile) -> Result<String, FormatError> 
         y: &'a [f64],
         certificate: Option<CertificateJson>,
     }
-    let found = solution.found.as_ref();
+    let found = solution.found();
     if let Some(found) = found {
         let entries = found.z.rows().saturating_mul(found.z.columns());
         Limits::at_most("z", entries, Limits::default().entries)?;
     }
     to_string(&File {
         version: VERSION,
-        status: solution.status.as_str(),
+        status: solution.status().as_str(),
         objective: found.map(|found| found.objective),
         lower_bound: found.map(|found| found.lower_bound),
         gap: found.map(|found| found.gap),
@@ -205,9 +208,9 @@ pub fn solution_to_json(solution: &SolutionFile) -> Result<String, FormatError> 
         z: found.map(|found| &found.z),
         y: found.map_or(&[], |found| &found.y),
         certificate: found.map(|found| CertificateJson {
-            worst_log_excess: written(found.worst_log_excess),
-            worst_row_sum_error: written(found.worst_row_sum_error),
-            mu: found.mu.clone(),
+            worst_log_excess: written(found.certificate.worst_log_excess),
+            worst_row_sum_error: written(found.certificate.worst_row_sum_error),
+            mu: found.certificate.mu.clone(),
         }),
     })
 }

@@ -48,63 +48,31 @@ impl Limits {
 
 /// A solution file: what a solver found, or that there is nothing to find.
 #[derive(Debug, Clone)]
-pub struct SolutionFile {
-    /// How the solve ended.
-    pub status: Status,
-    /// What was found; `None` exactly when the status is [`Status::Infeasible`].
-    pub found: Option<Found>,
-}
-
-/// The numbers of a solution file.
-#[derive(Debug, Clone)]
-pub struct Found {
-    /// The cost of the matrix.
-    pub objective: f64,
-    /// Proven lower bound of the optimum.
-    pub lower_bound: f64,
-    /// Relative gap between the two.
-    pub gap: f64,
-    /// Iterations of the outer loop.
-    pub iterations: usize,
-    /// Columns (rays, cuts, variables) generated.
-    pub columns: usize,
-    /// Seconds of solving.
-    pub seconds: f64,
-    /// The matrix.
-    pub z: Matrix,
-    /// The shared factors.
-    pub y: Vec<f64>,
-    /// Worst `ln(z_ik / z_jk) - eps d_ij`.
-    pub worst_log_excess: f64,
-    /// Worst `|sum_k z_ik - 1|`.
-    pub worst_row_sum_error: f64,
-    /// The dual vector that proves the bound; empty when the file has none.
-    pub mu: Vec<f64>,
+pub enum SolutionFile {
+    /// A solution; the trace of its bounds is not part of files.
+    Found(Solution),
+    /// The problem has none.
+    Infeasible,
 }
 
 impl SolutionFile {
-    /// The file of an infeasible problem.
-    pub fn infeasible() -> Self {
-        Self { status: Status::Infeasible, found: None }
+    /// How the solve ended.
+    pub fn status(&self) -> Status {
+        self.found().map_or(Status::Infeasible, |solution| solution.status)
+    }
+
+    /// The solution, if there is one.
+    pub fn found(&self) -> Option<&Solution> {
+        match self {
+            Self::Found(solution) => Some(solution),
+            Self::Infeasible => None,
+        }
     }
 }
 
 impl From<Solution> for SolutionFile {
     fn from(solution: Solution) -> Self {
-        let found = Found {
-            objective: solution.objective,
-            lower_bound: solution.lower_bound,
-            gap: solution.gap,
-            iterations: solution.iterations,
-            columns: solution.columns,
-            seconds: solution.seconds,
-            z: solution.z,
-            y: solution.y,
-            worst_log_excess: solution.certificate.worst_log_excess,
-            worst_row_sum_error: solution.certificate.worst_row_sum_error,
-            mu: solution.certificate.mu,
-        };
-        Self { status: solution.status, found: Some(found) }
+        Self::Found(solution)
     }
 }
 

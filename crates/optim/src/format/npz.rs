@@ -1,11 +1,11 @@
 //! Problems and solutions as numpy's `.npz`: a zip archive with one `.npy` per array.
 
 use super::npy::{Array, Values};
-use super::{FormatError, Found, Limits, SolutionFile, VERSION, finite, matrix, written};
+use super::{FormatError, Limits, SolutionFile, VERSION, finite, matrix, written};
 use crate::cost::DenseCost;
 use crate::error::{Error, length};
 use crate::problem::{Arc, EntryBound, Problem, ProblemParts, Ties};
-use crate::solution::Status;
+use crate::solution::{Certificate, Solution, Status};
 use std::io::{Cursor, Read, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -177,7 +177,7 @@ pub(super) fn read_solution(bytes: &[u8], limits: &Limits) -> Result<SolutionFil
     };
     let status = Status::from_word(&word).ok_or(FormatError::Status { found: word })?;
     if status == Status::Infeasible {
-        return Ok(SolutionFile::infeasible());
+        return Ok(SolutionFile::Infeasible);
     }
     let z = file.table("z")?.ok_or(FormatError::Missing { field: "z" })?;
     Limits::at_most("z", z.rows.saturating_mul(z.columns), limits.entries)?;
@@ -186,7 +186,8 @@ pub(super) fn read_solution(bytes: &[u8], limits: &Limits) -> Result<SolutionFil
         None => Vec::new(),
     };
     finite("mu", &mu)?;
-    let found = Found {
+    Ok(SolutionFile::Found(Solution {
+        status,
         objective: file.float("objective")?,
         lower_bound: file.float("lower_bound")?,
         gap: file.float("gap")?,
@@ -195,11 +196,13 @@ pub(super) fn read_solution(bytes: &[u8], limits: &Limits) -> Result<SolutionFil
         seconds: file.float("seconds")?,
         z: matrix(z.rows, z.columns, z.values)?,
         y: file.array("y").and_then(|array| floats("y", array))?,
-        worst_log_excess: file.float("worst_log_excess")?,
-        worst_row_sum_error: file.float("worst_row_sum_error")?,
-        mu,
-    };
-    Ok(SolutionFile { status, found: Some(found) })
+        certificate: Certificate {
+            worst_log_excess: file.float("worst_log_excess")?,
+            worst_row_sum_error: file.float("worst_row_sum_error")?,
+            mu,
+        },
+        trace: Vec::new(),
+    }))
 }
 
 /// Writes a problem as `.npz`.
@@ -246,9 +249,9 @@ pub fn problem_to_npz(problem: &Problem) -> Result<Vec<u8>, FormatError> {
 pub fn solution_to_npz(solution: &SolutionFile) -> Result<Vec<u8>, FormatError> {
     let mut arrays = vec![
         ("version", Array::integers(&[], vec![VERSION as i64])),
-        ("status", Array::text(solution.status.as_str())),
+        ("status", Array::text(solution.status().as_str())),
     ];
-    if let Some(found) = &solution.found {
+    if let Some(found) = solution.found() {
         let (rows, columns) = (found.z.rows(), found.z.columns());
         Limits::at_most("z", rows.saturating_mul(columns), Limits::default().entries)?;
         let mut z = vec![0.0; rows * columns];
@@ -265,9 +268,9 @@ pub fn solution_to_npz(solution: &SolutionFile) -> Result<Vec<u8>, FormatError> 
             ("seconds", number(found.seconds)),
             ("z", Array::floats(&[rows, columns], z)),
             ("y", Array::floats(&[found.y.len()], found.y.clone())),
-            ("worst_log_excess", number(found.worst_log_excess)),
-            ("worst_row_sum_error", number(found.worst_row_sum_error)),
-            ("mu", Array::floats(&[found.mu.len()], found.mu.clone())),
+            ("worst_log_excess", number(found.certificate.worst_log_excess)),
+            ("worst_row_sum_error", number(found.certificate.worst_row_sum_error)),
+            ("mu", Array::floats(&[found.certificate.mu.len()], found.certificate.mu.clone())),
         ]);
     }
     archive(arrays)

@@ -26,10 +26,10 @@ fn the_documented_examples_are_what_they_say() {
     assert_eq!(problem.tie(1, 2), None);
     assert_eq!(problem.bounds()[0].high, 0.7);
     let solution = read_solution(example(1).as_bytes(), &Limits::default()).unwrap();
-    assert_eq!(solution.status, Status::Optimal);
-    let found = solution.found.unwrap();
+    assert_eq!(solution.status(), Status::Optimal);
+    let found = solution.found().unwrap();
     assert_eq!(found.z.at(1, 0), 0.3);
-    assert_eq!(found.mu, [0.1, 0.26, 0.0]);
+    assert_eq!(found.certificate.mu, [0.1, 0.26, 0.0]);
 }
 
 #[test]
@@ -48,20 +48,21 @@ fn problems_survive_both_formats_bit_by_bit() {
 #[test]
 fn solutions_survive_both_formats() {
     let mut solution = read_solution(example(1).as_bytes(), &Limits::default()).unwrap();
-    solution.found.as_mut().unwrap().worst_log_excess = f64::NEG_INFINITY;
+    let SolutionFile::Found(found) = &mut solution else { panic!("a solution") };
+    found.certificate.worst_log_excess = f64::NEG_INFINITY;
     let json = solution_to_json(&solution).unwrap();
     for bytes in [json.clone().into_bytes(), solution_to_npz(&solution).unwrap()] {
         let again = read_solution(&bytes, &Limits::default()).unwrap();
-        assert_eq!(again.found.as_ref().unwrap().worst_log_excess, f64::MIN);
+        assert_eq!(again.found().unwrap().certificate.worst_log_excess, f64::MIN);
         assert_eq!(solution_to_json(&again).unwrap(), json);
     }
-    let infeasible = SolutionFile::infeasible();
+    let infeasible = SolutionFile::Infeasible;
     for bytes in
         [solution_to_json(&infeasible).unwrap().into_bytes(), solution_to_npz(&infeasible).unwrap()]
     {
         let again = read_solution(&bytes, &Limits::default()).unwrap();
-        assert_eq!(again.status, Status::Infeasible);
-        assert!(again.found.is_none());
+        assert_eq!(again.status(), Status::Infeasible);
+        assert!(again.found().is_none());
     }
 }
 
