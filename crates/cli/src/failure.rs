@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use lrgeo_client::ClientError;
 use lrgeo_mechanism::MechanismError;
 use lrgeo_optim::Error;
 
@@ -20,6 +21,9 @@ pub enum Failure {
     /// The server cannot start or go on.
     #[error(transparent)]
     Server(#[from] lrgeo_server::ServerError),
+    /// The client reported nothing.
+    #[error(transparent)]
+    Client(#[from] ClientError),
     /// A table made from another version of the map.
     #[error("{}: was made from another version of the map; make it again with `lrgeo cost-table build`", .0.display())]
     OtherMap(PathBuf),
@@ -65,6 +69,7 @@ impl Failure {
             Self::Infeasible(_) => 3,
             Self::Mechanism(MechanismError::Optimiser(Error::Infeasible { .. })) => 3,
             Self::CheckFailed { .. } => 4,
+            Self::Client(ClientError::Lie(_) | ClientError::KeyChanged { .. }) => 4,
             _ => 1,
         }
     }

@@ -2,6 +2,7 @@
 
 mod attack;
 mod check;
+mod client;
 mod compare;
 mod cost_table;
 mod demo;
@@ -46,11 +47,15 @@ Examples, one per command:
   lrgeo key show operator.key
   lrgeo publish city.lrmech -o tiles --key operator.key
   lrgeo serve --map city.lrmap --data city-data
+  lrgeo client obfuscate --server http://localhost:8417 --at 64.14,-21.92
+  lrgeo client status
+  lrgeo client reset --reports --yes
+  lrgeo client limit --cap 20/km --period 24h
   lrgeo solve problem.json -o solution.json
   lrgeo check problem.json solution.json
 
 Exit codes: 0 done, 1 something is wrong with the input (the message says what), 2 wrong usage,
-3 the problem has no solution, 4 a solution or mechanism does not hold what it claims.";
+3 the problem has no solution, 4 a solution, mechanism or server does not hold what it claims.";
 
 /// Location privacy that can be checked: use a service without telling it where you are.
 #[derive(Parser)]
@@ -94,6 +99,9 @@ enum Command {
     Publish(publish::Publish),
     /// Run the service: tiles, rounds, reports.
     Serve(serve::Serve),
+    /// Use a server: report without telling it where you are.
+    #[command(subcommand)]
+    Client(client::ClientCommand),
     /// Find the cheapest mechanism of a problem file, with a proven bound.
     Solve(solve::Solve),
     /// Verify a solution file against its problem.
@@ -126,6 +134,7 @@ fn run(command: Command, ui: &Ui) -> Result<(), Failure> {
         Command::Key(command) => command.run(ui),
         Command::Publish(publish) => publish.run(ui),
         Command::Serve(serve) => serve.run(ui),
+        Command::Client(command) => command.run(ui),
         Command::Solve(solve) => solve.run(ui),
         Command::Check(check) => check.run(ui),
     }

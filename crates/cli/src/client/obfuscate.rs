@@ -1,0 +1,182 @@
+//! `lrgeo client obfuscate`: a report to a server.
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use clap::Args;
+use lrgeo_client::http::Http;
+use lrgeo_client::offload::DISCLOSURE;
+use lrgeo_client::{Client, ClientError, Mode, Outcome};
+use lrgeo_map::geo::Coord;
+use lrgeo_mechanism::MechanismError;
+use lrgeo_mechanism::publish::{Issued, PublicKey};
+use serde_json::json;
+
+use super::settings::Settings;
+use super::{duration, open_state, per_km};
+use crate::failure::Failure;
+use crate::options::coord;
+use crate::ui::Ui;
+
+/// Report a place near you, and see what the service makes of it. Your position stays in this process.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  lrgeo client obfuscate --server http://localhost:8417 --at 64.14,-21.92
+Modes, by what the server learns besides the report: `published` (default) and `local` a public tile of dozens of
+places, `offload` nearly always where you are. A place that was reported before is reported alike again, in every
+mode, for free; a new one spends its epsilon (`lrgeo client status`, `lrgeo client limit`). docs/client.md has more.
+Prints GeoJSON with --json.")]
+pub struct Obfuscate {
+    /// The server, like http://localhost:8417.
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// Where you are; `-` reads it from standard input, so that no list of processes shows it.
+    #[arg(long, value_name = "LAT,LON", allow_hyphen_values = true)]
+    at: String,
+    /// published, local or offload [default: published].
+    #[arg(long)]
+    mode: Option<Mode>,
+    /// The state file [default: ~/.local/state/lrgeo/client.json].
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+    /// The operator's public key [default: the one that was seen first].
+    #[arg(long, value_name = "ed25519:HEX")]
+    key: Option<String>,
+    /// How many targets to ask for after the report [default: 3].
+    #[arg(long, value_name = "N")]
+    targets: Option<usize>,
+    /// Settings; see docs/client.sample.toml.
+    #[arg(long, value_name = "FILE.toml")]
+    config: Option<PathBuf>,
+    /// You know what `offload` tells the server.
+    #[arg(long)]
+    i_understand: bool,
+    /// Print GeoJSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Obfuscate {
+    pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        let settings = Settings::open(self.config.as_deref())?;
+        let at = position(&self.at)?;
+        let missing = || MechanismError::invalid("server", "give --server URL, or a config file");
+        let address = self.server.or(settings.server).ok_or_else(missing)?;
+        let http = Http::new(&address).map_err(ClientError::from)?;
+        if http.is_plain() {
+            ui.remark("warning: the connection is not encrypted; whoever is in between reads what the server reads");
+        }
+        let key = self.key.or(settings.key).map(|key| key.parse::<PublicKey>()).transpose();
+        let mode = self.mode.or(settings.mode).unwrap_or_default();
+        let (kept, _) = open_state(self.state.or(settings.state))?;
+        let mut client = Client::new(http, kept)
+            .key(key.map_err(MechanismError::from)?)
+            .targets(self.targets.or(settings.targets).unwrap_or(3));
+        if mode == Mode::Offload && !client.state().offload_understood {
+            // Once, and whether or not remarks are wanted.
+            eprintln!("{DISCLOSURE}");
+            if self.i_understand || settings.i_understand_offload {
+                client.understand_offload()?;
+            }
+        }
+        let outcome = client.obfuscate(at, mode)?;
+        if outcome.first_use {
+            ui.remark(format!(
+                "seen for the first time: this server's operator has the key {}. It is remembered; compare it with what \
+                 the operator says elsewhere",
+                outcome.operator
+            ));
+        }
+        match self.json {
+            true => ui.json(&as_json(&outcome)),
+            false => ui.lines(&as_lines(&outcome)),
+        }
+        Ok(())
+    }
+}
+
+/// Reads a position without ever repeating it in an error.
+fn position(text: &str) -> Result<Coord, Failure> {
+    let invalid = |reason: String| MechanismError::invalid("at", reason);
+    let mut typed = String::new();
+    let text = match text {
+        "-" => {
+            let mut input = std::io::stdin().lock().take(1 << 10);
+            input.read_to_string(&mut typed).map_err(|_| invalid("cannot be read".into()))?;
+            typed.trim()
+        }
+        text => text,
+    };
+    Ok(coord(text).map_err(invalid)?)
+}
+
+fn as_lines(o: &Outcome) -> Vec<(&'static str, String)> {
+    let [lat, lon] = o.at;
+    let limit = o.balance.limit;
+    let drawn = match o.remembered {
+        Some(at) => format!("remembered: drawn {}", Issued::from_unix(at)),
+        None => "just now; the same place will be reported alike from now on".to_owned(),
+    };
+    let mut lines = vec![
+        ("report", format!("{lat:.6},{lon:.6}  (place {})", o.report)),
+        ("accuracy", format!("about {} m: {}", o.accuracy.metres, o.accuracy.meaning)),
+        ("drawn", drawn),
+        (
+            "epsilon",
+            format!(
+                "{}; {} spent now, {} left of {} per {}",
+                per_km(o.epsilon_per_km),
+                per_km(o.spent_per_km),
+                per_km(o.balance.left_per_km),
+                per_km(limit.cap_per_km),
+                duration(limit.period_seconds)
+            ),
+        ),
+        ("server learnt", o.learnt.to_string()),
+    ];
+    if !o.targets.is_empty() {
+        let target = |t: &lrgeo_protocol::public::Target| {
+            format!("{:.2} km by its estimate: {:.6},{:.6}", t.estimated_km, t.at[0], t.at[1])
+        };
+        let targets: Vec<String> = o.targets.iter().map(target).collect();
+        lines.push(("targets", targets.join("\n")));
+    }
+    let t = o.times;
+    lines.push((
+        "took",
+        format!(
+            "{:.2} s: {:.2} opening, {:.2} preparing ({}), {:.2} reporting",
+            t.opening + t.preparing + t.sending,
+            t.opening,
+            t.preparing,
+            o.mode,
+            t.sending
+        ),
+    ));
+    lines
+}
+
+fn as_json(o: &Outcome) -> serde_json::Value {
+    let [lat, lon] = o.at;
+    json!({
+        "type": "Feature",
+        "geometry": { "type": "Point", "coordinates": [lon, lat] },
+        "properties": {
+            "place": o.report,
+            "map": o.map,
+            "mode": o.mode,
+            "accuracy_m": o.accuracy.metres,
+            "accuracy": o.accuracy.meaning,
+            "remembered": o.remembered.map(Issued::from_unix),
+            "epsilon_per_km": o.epsilon_per_km,
+            "spent_per_km": o.spent_per_km,
+            "balance": o.balance,
+            "server_learnt": o.learnt.to_string(),
+            "operator": o.operator.to_string(),
+            "first_use": o.first_use,
+            "targets": o.targets,
+            "seconds": { "opening": o.times.opening, "preparing": o.times.preparing, "reporting": o.times.sending },
+        },
+    })
+}

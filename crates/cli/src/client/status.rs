@@ -1,0 +1,85 @@
+//! `lrgeo client status`: what is remembered.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lrgeo_client::state::{Pinned, Remembered, State};
+use lrgeo_mechanism::publish::Issued;
+use serde_json::json;
+
+use super::{duration, now, open_state, per_km};
+use crate::failure::Failure;
+use crate::ui::Ui;
+
+/// Show reports, spent epsilon and operators. True places are not printed; they stand in the state file.
+#[derive(Args)]
+#[command(after_help = "Example:\n  lrgeo client status --json")]
+pub struct Status {
+    /// The state file [default: ~/.local/state/lrgeo/client.json].
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Status {
+    pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        let (kept, path) = open_state(self.state)?;
+        match self.json {
+            true => ui.json(&as_json(&kept.state, &path)),
+            false => ui.lines(&as_lines(&kept.state, &path)),
+        }
+        Ok(())
+    }
+}
+
+fn as_json(state: &State, path: &std::path::Path) -> serde_json::Value {
+    let report = |r: &Remembered| {
+        json!({
+            "report": r.report, "operator": r.operator, "map": r.map, "mode": r.mode,
+            "epsilon_per_km": r.epsilon_per_km, "drawn": Issued::from_unix(r.at), "moved": r.moved,
+        })
+    };
+    json!({
+        "state": path,
+        "ledger": state.ledger.balance(now()),
+        "reports": state.memory.reports.iter().map(report).collect::<Vec<_>>(),
+        "servers": state.servers,
+        "offload_understood": state.offload_understood,
+    })
+}
+
+fn as_lines(state: &State, path: &std::path::Path) -> Vec<(&'static str, String)> {
+    let balance = state.ledger.balance(now());
+    let report = |r: &Remembered| {
+        let [lat, lon] = r.report;
+        let moved = if r.moved { ", moved to a later map" } else { "" };
+        let (epsilon, drawn) = (per_km(r.epsilon_per_km), Issued::from_unix(r.at));
+        format!("{lat:.6},{lon:.6}  {}, {epsilon}, drawn {drawn}{moved}", r.mode)
+    };
+    let server = |p: &Pinned| format!("{}\n  {}", p.server, p.key);
+    let list = |lines: Vec<String>| match lines.is_empty() {
+        true => "none".to_owned(),
+        false => lines.join("\n"),
+    };
+    vec![
+        ("state", path.display().to_string()),
+        (
+            "epsilon",
+            format!(
+                "{} spent, {} left of {} per {}",
+                per_km(balance.spent_per_km),
+                per_km(balance.left_per_km),
+                per_km(balance.limit.cap_per_km),
+                duration(balance.limit.period_seconds)
+            ),
+        ),
+        ("reports", list(state.memory.reports.iter().map(report).collect())),
+        ("servers", list(state.servers.iter().map(server).collect())),
+        (
+            "offload",
+            if state.offload_understood { "acknowledged" } else { "not acknowledged" }.into(),
+        ),
+    ]
+}

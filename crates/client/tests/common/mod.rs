@@ -1,0 +1,151 @@
+//! A real server on a real socket, and a proxy in front of it that writes down what clients send and can lie
+//! about what the server answers.
+#![allow(dead_code)]
+
+pub mod proxy;
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use lrgeo_client::Client;
+use lrgeo_client::draws::Rehearsal;
+use lrgeo_client::http::Http;
+use lrgeo_client::state::{Keeper, Kept, State, StateError};
+use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, Weights, build};
+use lrgeo_map::demo::demo_city;
+use lrgeo_map::geo::Coord;
+use lrgeo_map::map::{Map, Source, TravelMode};
+use lrgeo_map::region::Region;
+use lrgeo_map::units::Length;
+use lrgeo_mechanism::publish::{Manifest, SecretKey};
+use lrgeo_server::{Catalogue, Config, Home, Server};
+
+/// A directory that is gone when the test ends.
+pub struct Scratch(pub PathBuf);
+
+impl Scratch {
+    pub fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("lrgeo-client-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The demo city's 150 places in the middle.
+pub fn map(cell_m: f64) -> Map {
+    let city = demo_city(1);
+    let targets = city.demand.targets.iter().map(|t| (t.at, t.weight)).collect();
+    let plan = MapPlan {
+        source: Source::Demo(1),
+        travel: TravelMode::Drive,
+        region: Region::Everything,
+        places: PlacePlan::Grid(Length::from_m(cell_m).unwrap()),
+        snap: None,
+        prior: PriorPlan::Density(Box::new(move |at| city.demand.weight(at))),
+        targets: TargetPlan::Weights(Weights::At(targets)),
+    };
+    let map = build(demo_city(1).streets, plan).unwrap().0;
+    map.with_places(&map.central_block(150))
+}
+
+/// A running server; it runs until the test process ends.
+pub struct Service {
+    pub address: String,
+    pub catalogue: Arc<Catalogue>,
+    /// What it signs with.
+    pub key: SecretKey,
+    pub manifest: Manifest,
+}
+
+/// Starts a server on an empty data directory.
+pub fn serve(name: &str, map: Map, config: Config) -> Service {
+    let data = std::env::temp_dir().join(format!("lrgeo-serve-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&data);
+    std::fs::create_dir_all(&data).unwrap();
+    let key_path = data.join("test.key");
+    let key = SecretKey::from_seed([42; 32]).unwrap();
+    key.save_new(&key_path).unwrap();
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(async {
+            let home = Home { data: &data, tiles: None, key: Some(&key_path), solving: None };
+            let server = Server::open(map, &home, &config, "127.0.0.1:0", &()).await.unwrap();
+            // Everything is in memory or open by now; nothing is left behind.
+            let _ = std::fs::remove_dir_all(&data);
+            tell.send((server.address().unwrap(), server.catalogue())).unwrap();
+            server.run().await.unwrap();
+        });
+    });
+    let (address, catalogue) = told.recv().expect("the server starts");
+    let [text, signature] = &catalogue.manifest;
+    let manifest = Manifest::verify(&text.bytes, &signature.bytes, &key.public()).unwrap();
+    Service { address: address.to_string(), catalogue, key, manifest }
+}
+
+/// One server for all tests of a file: 150 places, rounds of one user or half a second.
+pub fn service() -> &'static Service {
+    static SERVICE: OnceLock<Service> = OnceLock::new();
+    SERVICE.get_or_init(|| serve("main", map(500.0), config()))
+}
+
+pub fn config() -> Config {
+    let mut config = Config::default();
+    config.privacy.lr_radius = Some("1.6km".into());
+    config.privacy.exp_radius = Some("0.9km".into());
+    config.privacy.obf_radius = Some("2.2km".into());
+    config.rounds.window_seconds = 0.3;
+    config
+}
+
+impl Service {
+    /// The places of a tile that has enough of them.
+    pub fn tile(&self) -> Vec<u32> {
+        let coords = self.catalogue.city.coords();
+        let of = |place: u32| self.manifest.tile_of(coords[place as usize]).unwrap();
+        let places = 0..coords.len() as u32;
+        let largest = (0..self.manifest.tiles.len()).max_by_key(|&t| self.manifest.tiles[t].places);
+        places.filter(|&place| Some(of(place)) == largest).collect()
+    }
+
+    /// Somewhere near a place, not on it.
+    pub fn near(&self, place: u32) -> Coord {
+        self.catalogue.city.coords()[place as usize].offset_km(0.0123456789, -0.0234567891)
+    }
+}
+
+/// Keeps a state in memory, and nothing after that.
+#[derive(Clone, Default)]
+pub struct InMemory(pub Arc<std::sync::Mutex<Option<State>>>);
+
+impl Keeper for InMemory {
+    fn save(&mut self, text: &[u8]) -> Result<(), StateError> {
+        *self.0.lock().unwrap() = Some(State::from_bytes(text, "memory")?);
+        Ok(())
+    }
+}
+
+impl InMemory {
+    /// What was saved last, as a new process would find it.
+    pub fn reopen(&self) -> Kept {
+        Kept::new(self.0.lock().unwrap().clone().unwrap_or_default(), self.clone())
+    }
+}
+
+/// A client with a new state that reports `forced`.
+pub fn rehearsing(address: &str, forced: impl IntoIterator<Item = u32>) -> Client<Rehearsal> {
+    client(address, InMemory::default().reopen(), Rehearsal::seeded(7).forced(forced))
+}
+
+pub fn client(address: &str, kept: Kept, draws: Rehearsal) -> Client<Rehearsal> {
+    let http = Http::new(&format!("http://{address}")).unwrap();
+    let mut client = Client::rehearse(http, kept, draws).targets(3);
+    client.understand_offload().unwrap();
+    client
+}

@@ -1,0 +1,206 @@
+//! All modes against a real server, from a new state.
+
+mod common;
+
+use common::proxy::Proxy;
+use common::{InMemory, Scratch, client, rehearsing, service};
+use lrgeo_client::draws::Rehearsal;
+use lrgeo_client::http::Http;
+use lrgeo_client::state::{Limit, StateFile};
+use lrgeo_client::transport::{TransportError, Server};
+use lrgeo_client::{Client, ClientError, Learnt, Mode};
+
+const MODES: [Mode; 3] = [Mode::Published, Mode::Local, Mode::Offload];
+
+#[test]
+fn every_mode_reports_and_remembers() {
+    let service = service();
+    let place = service.tile()[3];
+    for mode in MODES {
+        let memory = InMemory::default();
+        let mut first = client(&service.address, memory.reopen(), Rehearsal::seeded(3));
+        let drawn = first.obfuscate(service.near(place), mode).unwrap();
+        assert!(drawn.remembered.is_none() && drawn.first_use);
+        assert_eq!((drawn.spent_per_km, drawn.balance.left_per_km), (2.0, 18.0), "{mode}");
+        assert_eq!(drawn.targets.len(), 3);
+        assert!(drawn.targets.windows(2).all(|w| w[0].estimated_km <= w[1].estimated_km));
+        match drawn.learnt {
+            Learnt::Tile { places, .. } => assert_eq!(places as usize, service.tile().len()),
+            Learnt::Coefficients { relevant, .. } => assert!(mode == Mode::Offload && relevant > 5),
+            Learnt::Nothing => panic!("{mode}: something was learnt"),
+        }
+        // Another process, other randomness, every mode: the same report, for free, and no tile.
+        for again in MODES {
+            let proxy = Proxy::honest(&service.address);
+            let state = memory.0.lock().unwrap().clone().unwrap();
+            let mut second = client(&proxy.address, memory.reopen(), Rehearsal::seeded(99));
+            let known = second.obfuscate(service.near(place), again).unwrap();
+            assert_eq!((known.report, known.spent_per_km), (drawn.report, 0.0), "{mode}, {again}");
+            assert!(known.remembered.is_some() && known.learnt == Learnt::Nothing);
+            assert_eq!(known.balance, drawn.balance);
+            let told = |line: &String| {
+                ["/v1/tiles", "/v1/table", "/v1/rounds"].iter().any(|path| line.contains(path))
+            };
+            assert!(!proxy.lines().iter().any(told), "{:?}", proxy.lines());
+            *memory.0.lock().unwrap() = Some(state);
+        }
+    }
+}
+
+#[test]
+fn reports_are_drawn_from_the_row() {
+    // Local and offload draw from the user's own matrix; published from the public one. Many users at one
+    // place together show the row: all within the range, more near than far.
+    let service = service();
+    let place = service.tile()[5];
+    let city = &service.catalogue.city;
+    for mode in [Mode::Published, Mode::Local] {
+        let report = |seed| {
+            let kept = InMemory::default().reopen();
+            let mut client = client(&service.address, kept, Rehearsal::seeded(seed)).targets(0);
+            client.obfuscate(service.near(place), mode).unwrap().report
+        };
+        let moved: Vec<f64> = (0..12).map(|seed| city.distance_km(place, report(seed))).collect();
+        assert!(moved.iter().any(|km| *km > 0.0), "{mode}: {moved:?}");
+        assert!(moved.iter().all(|km| *km < 5.0), "{mode}: {moved:?}");
+    }
+}
+
+#[test]
+fn a_client_for_a_person_works_on_a_file() {
+    let service = service();
+    let scratch = Scratch::new("person");
+    let path = scratch.0.join("client.json");
+    let obfuscate = |mode| {
+        let http = Http::new(&format!("http://{}", service.address)).unwrap();
+        assert_eq!(http.name(), format!("http://{}", service.address));
+        let mut client = Client::new(http, StateFile::open(&path).unwrap());
+        client.obfuscate(service.near(service.tile()[2]), mode)
+    };
+    let drawn = obfuscate(Mode::Local).unwrap();
+    let known = obfuscate(Mode::Published).unwrap();
+    assert_eq!((known.report, known.first_use), (drawn.report, false));
+    // Offload is not for those who do not know what it does.
+    assert!(matches!(obfuscate(Mode::Offload), Err(ClientError::NotUnderstood)));
+}
+
+#[test]
+fn the_cap_and_the_clock_stop_everything_but_what_is_known() {
+    let service = service();
+    let tile = service.tile();
+    let memory = InMemory::default();
+    let mut kept = memory.reopen();
+    kept.state.ledger.limit = Limit::new(4.0, 3600).unwrap();
+    let now = std::time::Duration::from_secs(1_800_000_000);
+    let mut first = client(&service.address, kept, Rehearsal::seeded(1)).clock(move || now);
+    for place in &tile[..2] {
+        first.obfuscate(service.near(*place), Mode::Published).unwrap();
+    }
+    drop(first);
+    // Two reports at 2/km were allowed within the hour; a third is not, in any mode, and nobody hears of it.
+    for mode in MODES {
+        let proxy = Proxy::honest(&service.address);
+        let mut over = client(&proxy.address, memory.reopen(), Rehearsal::seeded(1)).clock(move || now);
+        let refused = over.obfuscate(service.near(tile[2]), mode).unwrap_err();
+        assert!(matches!(refused, ClientError::Ledger(_)), "{mode}: {refused}");
+        let public = ["/v1/map", "/v1/manifest", "/v1/places"];
+        let lines = proxy.lines();
+        assert!(lines.iter().all(|line| public.iter().any(|p| line.contains(p))), "{lines:?}");
+        // What is known goes on being reported.
+        assert!(over.obfuscate(service.near(tile[0]), mode).unwrap().remembered.is_some());
+    }
+    let earlier = now - std::time::Duration::from_secs(7200);
+    let mut back = client(&service.address, memory.reopen(), Rehearsal::seeded(1)).clock(move || earlier);
+    let refused = back.obfuscate(service.near(tile[2]), Mode::Published).unwrap_err();
+    assert!(refused.to_string().contains("clock"), "{refused}");
+    let later = now + std::time::Duration::from_secs(3600);
+    let mut fresh = client(&service.address, memory.reopen(), Rehearsal::seeded(1)).clock(move || later);
+    fresh.obfuscate(service.near(tile[2]), Mode::Published).unwrap();
+}
+
+#[test]
+fn a_report_that_was_not_sent_is_sent_again() {
+    let service = service();
+    let place = service.tile()[4];
+    let memory = InMemory::default();
+    // The service is down for reports only.
+    let down = Proxy::lying(&service.address, |path, reply| {
+        if path == "/v1/reports" {
+            reply.status = "HTTP/1.1 500 Internal Server Error".into();
+        }
+    });
+    let mut first = client(&down.address, memory.reopen(), Rehearsal::seeded(5));
+    let failed = first.obfuscate(service.near(place), Mode::Local).unwrap_err();
+    assert!(matches!(failed, ClientError::Transport(TransportError::Status { status: 500 })));
+    let kept = memory.reopen();
+    assert_eq!(kept.state.ledger.spends.len(), 1, "the spend is on disk before the report leaves");
+    let drawn = kept.state.memory.reports[0].report;
+    let mut second = client(&service.address, kept, Rehearsal::seeded(6));
+    let sent = second.obfuscate(service.near(place), Mode::Local).unwrap();
+    assert_eq!((sent.at, sent.spent_per_km), (drawn, 0.0));
+}
+
+#[test]
+fn a_state_that_cannot_be_written_stops_the_report() {
+    use lrgeo_client::state::{Keeper, Kept, State, StateError};
+    struct FullDisk;
+    impl Keeper for FullDisk {
+        fn save(&mut self, _: &[u8]) -> Result<(), StateError> {
+            let source = std::io::Error::from(std::io::ErrorKind::StorageFull);
+            Err(StateError::Io { name: "client.json".into(), source })
+        }
+    }
+    let service = service();
+    for mode in [Mode::Published, Mode::Local] {
+        let proxy = Proxy::honest(&service.address);
+        let http = Http::new(&format!("http://{}", proxy.address)).unwrap();
+        let kept = Kept::new(State::default(), FullDisk);
+        let mut client = Client::rehearse(http, kept, Rehearsal::seeded(1));
+        let refused = client.obfuscate(service.near(service.tile()[0]), mode).unwrap_err();
+        assert!(matches!(refused, ClientError::State(_)), "{refused}");
+        assert!(!proxy.saw_report());
+    }
+}
+
+#[test]
+fn off_the_map_nothing_is_asked_for() {
+    let service = service();
+    let proxy = Proxy::honest(&service.address);
+    let far = service.near(0).offset_km(-300.0, 0.0);
+    for mode in MODES {
+        let refused = rehearsing(&proxy.address, []).obfuscate(far, mode).unwrap_err();
+        assert!(matches!(refused, ClientError::OffTheMap { .. }));
+        let text = refused.to_string();
+        assert!(!text.contains(&format!("{:.2}", far.lat())), "{text}");
+    }
+    assert!(!proxy.saw_report());
+}
+
+#[test]
+fn ten_users_share_a_round() {
+    let service = service();
+    let tile = service.tile();
+    let users: Vec<_> = (0..10)
+        .map(|i| {
+            let at = service.near(tile[i * tile.len() / 10]);
+            let address = service.address.clone();
+            std::thread::spawn(move || {
+                let kept = InMemory::default().reopen();
+                let mut client = client(&address, kept, Rehearsal::seeded(i as u64));
+                client.obfuscate(at, Mode::Offload).unwrap().learnt
+            })
+        })
+        .collect();
+    let rounds: Vec<Learnt> = users.into_iter().map(|user| user.join().unwrap()).collect();
+    let shared = |learnt: &Learnt| matches!(learnt, Learnt::Coefficients { users, .. } if *users > 1);
+    assert!(rounds.iter().filter(|learnt| shared(learnt)).count() >= 2, "{rounds:?}");
+}
+
+#[test]
+fn nobody_there_is_said_so() {
+    let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let service = service();
+    let refused = rehearsing(&unused.to_string(), []).obfuscate(service.near(0), Mode::Published);
+    let refused = refused.unwrap_err();
+    assert!(matches!(refused, ClientError::Transport(TransportError::Unreachable(_))), "{refused}");
+}
