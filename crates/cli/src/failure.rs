@@ -17,13 +17,10 @@ pub enum Failure {
     Mechanism(#[from] MechanismError),
     /// The client could not report, or would not.
     #[error(transparent)]
-    Client(#[from] lrgeo_client::ClientError),
+    Client(#[from] ClientError),
     /// The server cannot start or go on.
     #[error(transparent)]
     Server(#[from] lrgeo_server::ServerError),
-    /// The client reported nothing.
-    #[error(transparent)]
-    Client(#[from] ClientError),
     /// A table made from another version of the map.
     #[error("{}: was made from another version of the map; make it again with `lrgeo cost-table build`", .0.display())]
     OtherMap(PathBuf),

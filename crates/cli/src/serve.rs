@@ -16,7 +16,7 @@ use crate::ui::{Ui, count};
 Example:
   lrgeo map build --demo -o demo.lrmap
   lrgeo serve --map demo.lrmap --data demo-data
-  lrgeo client obfuscate --server http://127.0.0.1:8417 --at 64.14,-21.92
+  lrgeo client obfuscate --server http://127.0.0.1:8417 --at 46.00,-30.00
 Without --tiles the mechanism of the map is computed, verified and published at the first start; later
 starts find it in the data directory. Ctrl-C stops: requests are finished, rounds are taken up again.
 docs/server.md describes the interface, docs/server.sample.toml the settings.")]

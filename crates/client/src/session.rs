@@ -102,23 +102,20 @@ impl<'a> Session<'a> {
         let ground = self.ground();
         let half_cell_km = ground.spacing_km / std::f64::consts::SQRT_2;
         let epsilon = Epsilon::per_km(epsilon_per_km)?;
-        let own_matrix = |described: &Described| {
-            let meaning = "the obfuscation range and half a cell: reports beyond it are rare";
-            (described.plan.radii.obfuscation, meaning.to_owned())
-        };
-        let (radius_km, meaning) = match self {
+        let yardstick_km = Meaning::new(epsilon, ground.spacing_km)?.error_radius_km();
+        let costs = match self {
             Self::Published(session) => {
-                let yardstick = Meaning::new(epsilon, ground.spacing_km)?.error_radius_km();
                 let (cost, unit) = session.expected_cost();
-                let meaning = format!(
-                    "within this, 95 % of Laplace noise at {epsilon} would stay: a yardstick, not a promise; \
-                     the operator says that a report misjudges ways by {cost:.3} {unit} on average"
-                );
-                (yardstick, meaning)
+                format!(
+                    "; the operator says that a report misjudges ways by {cost:.3} {unit} on average"
+                )
             }
-            Self::Local(session) => own_matrix(&session.described),
-            Self::Offload(session) => own_matrix(&session.described),
+            Self::Local(_) | Self::Offload(_) => String::new(),
         };
-        Ok(Accuracy { metres: (1000.0 * (radius_km + half_cell_km)).ceil() as u64, meaning })
+        let meaning = format!(
+            "within this, 95 % of Laplace noise at {epsilon} would stay: a yardstick, not a promise{costs}"
+        );
+        let metres = (1000.0 * (yardstick_km + half_cell_km)).ceil() as u64;
+        Ok(Accuracy { metres, meaning })
     }
 }

@@ -3,11 +3,11 @@
 mod common;
 
 use common::proxy::Proxy;
-use common::{InMemory, Scratch, client, rehearsing, service};
+use common::{InMemory, Scratch, client, config, map, rehearsing, serve, service};
 use lrgeo_client::draws::Rehearsal;
 use lrgeo_client::http::Http;
 use lrgeo_client::state::{Limit, StateFile};
-use lrgeo_client::transport::{TransportError, Server};
+use lrgeo_client::transport::{Server, TransportError};
 use lrgeo_client::{Client, ClientError, Learnt, Mode};
 
 const MODES: [Mode; 3] = [Mode::Published, Mode::Local, Mode::Offload];
@@ -100,7 +100,8 @@ fn the_cap_and_the_clock_stop_everything_but_what_is_known() {
     // Two reports at 2/km were allowed within the hour; a third is not, in any mode, and nobody hears of it.
     for mode in MODES {
         let proxy = Proxy::honest(&service.address);
-        let mut over = client(&proxy.address, memory.reopen(), Rehearsal::seeded(1)).clock(move || now);
+        let mut over =
+            client(&proxy.address, memory.reopen(), Rehearsal::seeded(1)).clock(move || now);
         let refused = over.obfuscate(service.near(tile[2]), mode).unwrap_err();
         assert!(matches!(refused, ClientError::Ledger(_)), "{mode}: {refused}");
         let public = ["/v1/map", "/v1/manifest", "/v1/places"];
@@ -110,11 +111,13 @@ fn the_cap_and_the_clock_stop_everything_but_what_is_known() {
         assert!(over.obfuscate(service.near(tile[0]), mode).unwrap().remembered.is_some());
     }
     let earlier = now - std::time::Duration::from_secs(7200);
-    let mut back = client(&service.address, memory.reopen(), Rehearsal::seeded(1)).clock(move || earlier);
+    let mut back =
+        client(&service.address, memory.reopen(), Rehearsal::seeded(1)).clock(move || earlier);
     let refused = back.obfuscate(service.near(tile[2]), Mode::Published).unwrap_err();
     assert!(refused.to_string().contains("clock"), "{refused}");
     let later = now + std::time::Duration::from_secs(3600);
-    let mut fresh = client(&service.address, memory.reopen(), Rehearsal::seeded(1)).clock(move || later);
+    let mut fresh =
+        client(&service.address, memory.reopen(), Rehearsal::seeded(1)).clock(move || later);
     fresh.obfuscate(service.near(tile[2]), Mode::Published).unwrap();
 }
 
@@ -177,6 +180,34 @@ fn off_the_map_nothing_is_asked_for() {
 }
 
 #[test]
+fn another_version_of_the_map_gets_the_old_report() {
+    let old = service();
+    // The same operator, a coarser map.
+    let new = serve("coarser", map(650.0, 60), config());
+    assert_ne!(old.catalogue.map(), new.catalogue.map());
+    let spacing_km = new.catalogue.city.spacing_km();
+    let (coords, later) = (old.catalogue.city.coords(), new.catalogue.city.coords());
+    let distances = |place: &u32| {
+        later.iter().map(|at| at.distance_km(coords[*place as usize])).fold(f64::INFINITY, f64::min)
+    };
+    let shared = old.tile().into_iter().find(|place| distances(place) < 0.4 * spacing_km).unwrap();
+    let memory = InMemory::default();
+    let mut before = client(&old.address, memory.reopen(), Rehearsal::seeded(4));
+    let first = before.obfuscate(coords[shared as usize], Mode::Published).unwrap();
+    drop(before);
+    let [lat, lon] = first.at;
+    let reported = lrgeo_map::geo::Coord::new(lat, lon).unwrap();
+    let nearest = (0..later.len())
+        .min_by(|&a, &b| later[a].distance_km(reported).total_cmp(&later[b].distance_km(reported)));
+    for mode in MODES {
+        let mut after = client(&new.address, memory.reopen(), Rehearsal::seeded(5));
+        let moved = after.obfuscate(coords[shared as usize], mode).unwrap();
+        assert_eq!((moved.report as usize, moved.spent_per_km), (nearest.unwrap(), 0.0), "{mode}");
+        assert!(moved.remembered.is_some());
+    }
+}
+
+#[test]
 fn ten_users_share_a_round() {
     let service = service();
     let tile = service.tile();
@@ -192,7 +223,8 @@ fn ten_users_share_a_round() {
         })
         .collect();
     let rounds: Vec<Learnt> = users.into_iter().map(|user| user.join().unwrap()).collect();
-    let shared = |learnt: &Learnt| matches!(learnt, Learnt::Coefficients { users, .. } if *users > 1);
+    let shared =
+        |learnt: &Learnt| matches!(learnt, Learnt::Coefficients { users, .. } if *users > 1);
     assert!(rounds.iter().filter(|learnt| shared(learnt)).count() >= 2, "{rounds:?}");
 }
 

@@ -11,11 +11,9 @@ use lrgeo_client::Client;
 use lrgeo_client::draws::Rehearsal;
 use lrgeo_client::http::Http;
 use lrgeo_client::state::{Keeper, Kept, State, StateError};
-use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, Weights, build};
-use lrgeo_map::demo::demo_city;
+use lrgeo_map::demo::demo_map;
 use lrgeo_map::geo::Coord;
-use lrgeo_map::map::{Map, Source, TravelMode};
-use lrgeo_map::region::Region;
+use lrgeo_map::map::Map;
 use lrgeo_map::units::Length;
 use lrgeo_mechanism::publish::{Manifest, SecretKey};
 use lrgeo_server::{Catalogue, Config, Home, Server};
@@ -37,21 +35,10 @@ impl Drop for Scratch {
     }
 }
 
-/// The demo city's 150 places in the middle.
-pub fn map(cell_m: f64) -> Map {
-    let city = demo_city(1);
-    let targets = city.demand.targets.iter().map(|t| (t.at, t.weight)).collect();
-    let plan = MapPlan {
-        source: Source::Demo(1),
-        travel: TravelMode::Drive,
-        region: Region::Everything,
-        places: PlacePlan::Grid(Length::from_m(cell_m).unwrap()),
-        snap: None,
-        prior: PriorPlan::Density(Box::new(move |at| city.demand.weight(at))),
-        targets: TargetPlan::Weights(Weights::At(targets)),
-    };
-    let map = build(demo_city(1).streets, plan).unwrap().0;
-    map.with_places(&map.central_block(150))
+/// The middle of the demo city.
+pub fn map(cell_m: f64, places: usize) -> Map {
+    let map = demo_map(1, Length::from_m(cell_m).unwrap()).unwrap();
+    map.with_places(&map.central_block(places))
 }
 
 /// A running server; it runs until the test process ends.
@@ -92,7 +79,7 @@ pub fn serve(name: &str, map: Map, config: Config) -> Service {
 /// One server for all tests of a file: 150 places, rounds of one user or half a second.
 pub fn service() -> &'static Service {
     static SERVICE: OnceLock<Service> = OnceLock::new();
-    SERVICE.get_or_init(|| serve("main", map(500.0), config()))
+    SERVICE.get_or_init(|| serve("main", map(500.0, 150), config()))
 }
 
 pub fn config() -> Config {

@@ -131,7 +131,11 @@ fn pass(
         let mut reply = Reply { status, headers, body, claimed_length: None };
         lie(&path, &mut reply);
         let length = reply.claimed_length.unwrap_or(reply.body.len());
-        let head = format!("{}\r\n{}\r\ncontent-length: {length}\r\n\r\n", reply.status, reply.headers.join("\r\n"));
+        let head = format!(
+            "{}\r\n{}\r\ncontent-length: {length}\r\n\r\n",
+            reply.status,
+            reply.headers.join("\r\n")
+        );
         to_client.write_all(&[head.as_bytes(), &reply.body].concat())?;
         if reply.claimed_length.is_some() {
             return Ok(());

@@ -1,0 +1,166 @@
+//! `lrgeo client` as a person runs it, against `lrgeo serve`.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// A directory with a running server; both are gone when the test ends.
+struct Served {
+    folder: PathBuf,
+    server: Child,
+    address: String,
+}
+
+const AT: &str = "46.0031,-30.0017";
+
+impl Served {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("lrgeo-ask-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let run = |arguments: &str| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_lrgeo"));
+            command.args(arguments.split_whitespace()).current_dir(&folder);
+            command
+        };
+        assert!(run("map build --demo --cell 900m -o demo.lrmap -q").status().unwrap().success());
+        let config = "[rounds]\nwindow_seconds = 0.2\n";
+        std::fs::write(folder.join("server.toml"), config).unwrap();
+        let serve =
+            "serve --map demo.lrmap --config server.toml --data data --listen 127.0.0.1:0 -q";
+        let mut server = run(serve).stdout(Stdio::piped()).spawn().unwrap();
+        let mut first = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        let address = first.trim().strip_prefix("listening on ").expect("an address").to_owned();
+        Self { folder, server, address }
+    }
+
+    fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lrgeo"));
+        command.args(["client"]).args(arguments.split_whitespace());
+        command.current_dir(&self.folder).env("XDG_STATE_HOME", self.folder.join("home"));
+        command
+    }
+
+    fn run(&self, arguments: &str) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    fn json(&self, arguments: &str) -> Value {
+        let output = self.run(arguments);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "lrgeo client {arguments}: {error}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Runs a command that must fail with this code; gives back what it says.
+    fn fail(&self, code: i32, arguments: &str) -> String {
+        let output = self.run(arguments);
+        assert_eq!(output.status.code(), Some(code), "lrgeo client {arguments}");
+        String::from_utf8(output.stderr).unwrap()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+#[test]
+fn a_person_reports_and_looks_after_what_is_remembered() {
+    let served = Served::new("person");
+    let ask = format!("obfuscate --server {} --json -q", served.address);
+
+    // A new report, then the same again, from standard input and in another mode.
+    let drawn = served.json(&format!("{ask} --at {AT}"));
+    assert_eq!(drawn["type"], "Feature");
+    assert_eq!(
+        (&drawn["properties"]["first_use"], &drawn["properties"]["mode"]),
+        (&true.into(), &"published".into())
+    );
+    assert_eq!(drawn["properties"]["balance"]["left_per_km"], 18.0);
+    assert_eq!(drawn["properties"]["targets"].as_array().unwrap().len(), 3);
+    let mut again = served
+        .command(&format!("{ask} --at - --mode local --targets 0"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    again.stdin.take().unwrap().write_all(format!("{AT}\n").as_bytes()).unwrap();
+    let known: Value = serde_json::from_slice(&again.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!(known["geometry"], drawn["geometry"]);
+    assert_eq!(known["properties"]["spent_per_km"], 0.0);
+    assert!(known["properties"]["remembered"].is_string());
+
+    // What offload does is said before it is done, and once.
+    let elsewhere = "46.0131,-30.0117";
+    let unaware = served.fail(1, &format!("{ask} --at {elsewhere} --mode offload"));
+    assert!(
+        unaware.contains("the costs alone tell the server") && unaware.contains("--i-understand")
+    );
+    let aware = served.run(&format!("{ask} --at {elsewhere} --mode offload --i-understand"));
+    assert!(aware.status.success(), "{}", String::from_utf8_lossy(&aware.stderr));
+    assert!(String::from_utf8_lossy(&aware.stderr).contains("the costs alone tell the server"));
+    let used = served.run(&format!("{ask} --at 46.0131,-29.9917 --mode offload"));
+    assert!(used.status.success() && used.stderr.is_empty(), "once is enough");
+
+    // Another key, and a position that is none; neither message repeats the position.
+    let stranger = "ed25519:d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
+    let refused = served.fail(4, &format!("{ask} --at {AT} --key {stranger}"));
+    assert!(refused.contains("reset --servers") && !refused.contains("46.003"), "{refused}");
+    let refused = served.fail(1, &format!("{ask} --at 46.0031;-30.0017"));
+    assert!(refused.contains("LAT,LON") && !refused.contains("46.003"), "{refused}");
+
+    // Status, limit, reset.
+    let status = served.json("status --json");
+    assert_eq!(status["reports"].as_array().unwrap().len(), 3);
+    assert_eq!(
+        (&status["ledger"]["spent_per_km"], &status["offload_understood"]),
+        (&6.0.into(), &true.into())
+    );
+    let text = String::from_utf8(served.run("status").stdout).unwrap();
+    assert!(text.contains("6/km spent, 14/km left of 20/km per 24 h"), "{text}");
+    let limit = served.json("limit --cap 7/km --period 7d --json");
+    assert_eq!(
+        (&limit["left_per_km"], &limit["limit"]["period_seconds"]),
+        (&1.0.into(), &604_800.into())
+    );
+    let over = served.fail(1, &format!("{ask} --at 45.9931,-30.0017"));
+    assert!(over.contains("budget is used up") && over.contains("lrgeo client limit"), "{over}");
+    assert!(served.fail(1, "reset --ledger").contains("add --yes"));
+    assert!(served.run("reset --ledger --reports --yes").status.success());
+    let status = served.json("status --json");
+    assert_eq!(
+        (status["reports"].as_array().unwrap().len(), &status["ledger"]["spent_per_km"]),
+        (0, &0.0.into())
+    );
+    assert_eq!(status["servers"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_config_file_says_the_rest() {
+    let served = Served::new("config");
+    let config = format!(
+        "server = \"{}\"\nmode = \"local\"\nstate = \"mine.json\"\ntargets = 1\n",
+        served.address
+    );
+    std::fs::write(served.folder.join("client.toml"), config).unwrap();
+    let drawn = served.json(&format!("obfuscate --config client.toml --at {AT} --json -q"));
+    assert_eq!(drawn["properties"]["mode"], "local");
+    assert_eq!(drawn["properties"]["targets"].as_array().unwrap().len(), 1);
+    assert!(served.folder.join("mine.json").exists());
+    // What the command line says goes first.
+    let other = served
+        .json(&format!("obfuscate --config client.toml --at {AT} --mode published --json -q"));
+    assert_eq!(other["properties"]["mode"], "published");
+    assert_eq!(other["geometry"], drawn["geometry"]);
+    std::fs::write(served.folder.join("client.toml"), "colour = 1\n").unwrap();
+    assert!(
+        served.fail(1, &format!("obfuscate --config client.toml --at {AT}")).contains("colour")
+    );
+    assert!(served.fail(1, &format!("obfuscate --at {AT}")).contains("--server"));
+}
