@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -11,6 +11,8 @@ struct Served {
     folder: PathBuf,
     server: Child,
     address: String,
+    /// A server whose output nobody can take would stop.
+    _said: BufReader<ChildStdout>,
 }
 
 const AT: &str = "46.0031,-30.0017";
@@ -31,9 +33,10 @@ impl Served {
             "serve --map demo.lrmap --config server.toml --data data --listen 127.0.0.1:0 -q";
         let mut server = run(serve).stdout(Stdio::piped()).spawn().unwrap();
         let mut first = String::new();
-        BufReader::new(server.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        let mut said = BufReader::new(server.stdout.take().unwrap());
+        said.read_line(&mut first).unwrap();
         let address = first.trim().strip_prefix("listening on ").expect("an address").to_owned();
-        Self { folder, server, address }
+        Self { folder, server, address, _said: said }
     }
 
     fn command(&self, arguments: &str) -> Command {
