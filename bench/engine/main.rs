@@ -1,8 +1,9 @@
 //! Times of the engine on the instances of the targets table.
 //!
 //! `engine omg K EPS`, `engine clr USERS PLACES EPS`, `engine grid SIDE EPS`, `engine file PROBLEM`; options `--threads N`,
-//! `--gap G`, `--trace`, `--dump FILE` (the problem for the peers), `--resolve` (a second solve from the first
-//! one's warm start, with costs 5 % off). Prints one line of JSON.
+//! `--gap G`, `--trace`, `--dump FILE` (the problem for the peers), `--uneven` (rows weighed from nothing to ten times
+//! as much), `--resolve` (a second solve from the first one's warm start, with costs and then epsilon 5 % off). Prints one
+//! line of JSON.
 
 mod rome;
 
@@ -52,6 +53,11 @@ fn main() {
             std::process::exit(2);
         }
     };
+    let has = |name: &str| words.iter().any(|w| w == name);
+    let (name, problem) = match has("--uneven") {
+        true => (name + ", uneven prior", uneven_prior(&problem)),
+        false => (name, problem),
+    };
     if let Some(path) = option("--dump") {
         dump(&problem, Path::new(&path)).expect("the dump can be written");
     }
@@ -59,7 +65,7 @@ fn main() {
         threads: option("--threads").and_then(|t| t.parse().ok()).unwrap_or(1),
         ..Settings::to_gap(option("--gap").and_then(|g| g.parse().ok()).unwrap_or(1e-6))
     };
-    if words.iter().any(|w| w == "--trace") {
+    if has("--trace") {
         settings.progress = Some(Arc::new(|p: &Progress| {
             eprintln!(
                 "{:4} {:.9} {:.9} gap {:.2e} columns {} {:.3} s",
@@ -86,26 +92,23 @@ fn main() {
         solution.certificate.worst_log_excess,
         solution.certificate.worst_row_sum_error,
     );
-    if words.iter().any(|w| w == "--resolve") {
-        let changed = changed_costs(&problem);
-        let cold = colgen::solve(&changed, &settings).expect("solvable");
-        let mut again = warm.clone();
-        let from = colgen::solve_from(&changed, &settings, &mut again).expect("solvable");
+    if has("--resolve") {
         let other = problem.with_epsilon(problem.epsilon() * 1.05).expect("a valid epsilon");
-        let cold_epsilon = colgen::solve(&other, &settings).expect("solvable");
-        let from_epsilon = colgen::solve_from(&other, &settings, &mut warm).expect("solvable");
-        line += &format!(
-            ",\"cost_changed\":{{\"cold\":{:.6},\"warm\":{:.6},\"objectives\":[{:?},{:?}]}},\
-             \"epsilon_changed\":{{\"cold\":{:.6},\"warm\":{:.6},\"objectives\":[{:?},{:?}]}}",
-            cold.seconds,
-            from.seconds,
-            cold.objective,
-            from.objective,
-            cold_epsilon.seconds,
-            from_epsilon.seconds,
-            cold_epsilon.objective,
-            from_epsilon.objective,
-        );
+        for (what, changed) in
+            [("cost_changed", changed_costs(&problem)), ("epsilon_changed", other)]
+        {
+            let timed = |warm: &mut colgen::WarmStart| {
+                let before = cpu_seconds();
+                let solution = colgen::solve_from(&changed, &settings, warm).expect("solvable");
+                let cpu = cpu_seconds() - before;
+                (if cpu > 0.0 { cpu } else { solution.seconds }, solution.objective)
+            };
+            let (cold, objective) = timed(&mut colgen::WarmStart::default());
+            let (warm, again) = timed(&mut warm.clone());
+            line += &format!(
+                ",\"{what}\":{{\"cold\":{cold:.6},\"warm\":{warm:.6},\"objectives\":[{objective:?},{again:?}]}}"
+            );
+        }
     }
     println!("{line}}}");
 }
@@ -117,6 +120,20 @@ fn changed_costs(problem: &Problem) -> Problem {
     let cost = (0..rows * columns)
         .map(|e| problem.cost().at(e / columns, e % columns) * (1.0 + 0.1 * (random.next() - 0.5)))
         .collect();
+    let cost = DenseCost::new(rows, columns, cost).expect("a full matrix");
+    problem.with_cost(cost).expect("the same shape")
+}
+
+/// One row in twenty weighs nothing, the others from a tenth to ten times as much.
+fn uneven_prior(problem: &Problem) -> Problem {
+    let mut random = Random(SEED + 2);
+    let (rows, columns) = (problem.rows(), problem.columns());
+    let mut cost = Vec::with_capacity(rows * columns);
+    for i in 0..rows {
+        let visited = random.next() > 0.05;
+        let weight = if visited { 10_f64.powf(2.0 * random.next() - 1.0) } else { 0.0 };
+        cost.extend((0..columns).map(|k| weight * problem.cost().at(i, k)));
+    }
     let cost = DenseCost::new(rows, columns, cost).expect("a full matrix");
     problem.with_cost(cost).expect("the same shape")
 }

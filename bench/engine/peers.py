@@ -1,7 +1,10 @@
 """The engine against HiGHS (simplex and interior point), qif and numpy, on the same problems, in one run.
 
 Times are CPU seconds of one thread: the machine may be shared. `--full` adds the instances on which the
-peers need minutes; `--limit` caps each peer's solve. Writes bench/results/engine.{md,json}.
+peers need minutes; `--limit` caps each peer's solve. Writes bench/results/engine.{md,json}; with `--only PEERS`
+(for instance `--only numpy,resolve,even`) only these rows, and they are printed instead. Besides the solvers a peer may be
+`numpy` (one dense product), `resolve` (our own solve from scratch against a warm start after a change of 5 % in every
+cost, and in epsilon) or `even` (our own solve with an even prior).
 """
 
 import argparse
@@ -35,6 +38,13 @@ INSTANCES = [
     ("clr 10 50 5", ["numpy"], "300 u_n", False),
     ("omg 1331 5", ["numpy"], "50 u_n", False),
     ("omg 1331 2", ["numpy"], "150 u_n", True),
+    ("omg 200 2 --resolve", ["resolve"], "5x", False),
+    ("omg 400 2 --resolve", ["resolve"], "5x", False),
+    ("omg 400 1 --resolve", ["resolve"], "5x", False),
+    ("omg 400 1 --uneven --resolve", ["resolve"], "5x", False),
+    ("clr 4 50 5 --resolve", ["resolve"], "5x", False),
+    ("omg 400 2 --uneven", ["even"], "within 2x", False),
+    ("omg 400 1 --uneven", ["even"], "within 2x", False),
 ]
 
 
@@ -161,12 +171,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--limit", type=float, default=600)
+    parser.add_argument("--only", type=lambda peers: set(peers.split(",")))
     options = parser.parse_args()
     OUT.mkdir(exist_ok=True)
     RESULTS.mkdir(exist_ok=True)
     table, records = [], []
     for arguments, peers, target, full_only in INSTANCES:
-        if full_only and not options.full:
+        if full_only and not options.full or options.only and not options.only.issuperset(peers):
             continue
         dump = OUT / "problem.bin"
         result = ours(arguments, dump)
@@ -177,6 +188,14 @@ def main():
                 unit = product(result["rows"])
                 cells.append(f"{own / unit:.0f} u_n")
                 record = {"peer": peer, "seconds": unit}
+            elif peer == "resolve":
+                changes = [("cost", result["cost_changed"]), ("eps", result["epsilon_changed"])]
+                cells += [f"{name} {c['cold']:.3f} s: {c['cold'] / c['warm']:.1f}x" for name, c in changes]
+                record = {"peer": peer}
+            elif peer == "even":
+                even = ours(arguments.replace(" --uneven", ""), dump)["seconds"]
+                cells.append(f"even prior {even:.3f} s: {own / even:.1f} times that")
+                record = {"peer": peer, "seconds": even}
             else:
                 problem = read(dump)
                 found = qif_solve(problem) if peer == "qif" else highs(problem, peer, options.limit)
@@ -189,6 +208,8 @@ def main():
         row = f"| {result['instance']} | {own:.4f} | {result['gap']:.1e} | {'; '.join(cells)} | {target} |"
         print(row, flush=True)
         table.append(row)
+        if options.only:
+            continue
         head = [
             "# The engine against its peers",
             "",

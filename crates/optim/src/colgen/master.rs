@@ -1,4 +1,4 @@
-//! The restricted master problem and its interior point.
+//! The restricted master problem and its interior iterate (`interior` takes the steps).
 //!
 //! ```text
 //! min  sum c_j x_j   s.t.  sum_j x_j a_j + artificial = b       (row sums, duals mu)
@@ -10,7 +10,6 @@
 //! with rows and columns, not with the number of points.
 
 use super::dense::{Factor, axpy, dot, vectorised};
-use super::links::Links;
 use std::sync::Arc;
 
 /// What a column of the master stands for.
@@ -88,40 +87,11 @@ pub(crate) struct Master {
     pub(super) threads: usize,
 }
 
-/// Corrections tried after a predictor-corrector direction: each costs two passes over the columns, a tenth
-/// of a new factor.
-const CORRECTORS: usize = 3;
-
-/// How much longer a step each correction aims at.
-const LONGER: f64 = 0.3;
-
-/// Products up to this factor off are left as they are.
-const FAR_OFF: f64 = 10.0;
-
 /// One artificial variable per row.
 #[derive(Debug, Clone)]
 pub(crate) struct Artificial {
     pub x: Vec<f64>,
     pub s: Vec<f64>,
-}
-
-/// A Newton direction.
-struct Direction {
-    x: Vec<f64>,
-    s: Vec<f64>,
-    mu: Vec<f64>,
-    pi: Vec<f64>,
-    short: Artificial,
-    over: Artificial,
-}
-
-/// What is left of the optimality conditions.
-struct Residuals {
-    primal: Vec<f64>,
-    link: Vec<f64>,
-    dual: Vec<f64>,
-    short: Vec<f64>,
-    over: Vec<f64>,
 }
 
 impl Master {
@@ -227,16 +197,6 @@ impl Master {
         (primal, link)
     }
 
-    fn residuals(&self) -> Residuals {
-        let (primal, link) = self.primal_residuals(true);
-        let dual = self.reduced_costs().iter().zip(&self.s).map(|(r, s)| r - s).collect();
-        let short = (0..self.mu.len())
-            .map(|i| self.box_centre[i] + self.penalty[i] - self.mu[i] - self.short.s[i]);
-        let over = (0..self.mu.len())
-            .map(|i| self.penalty[i] - self.box_centre[i] + self.mu[i] - self.over.s[i]);
-        Residuals { primal, link, dual, short: short.collect(), over: over.collect() }
-    }
-
     /// A starting point from nothing: weights spread evenly, slacks from simple duals.
     pub fn start(&mut self, scale: f64) {
         let rows = self.right_side.len();
@@ -268,91 +228,6 @@ impl Master {
             self.short.s[i] = (self.box_centre[i] + self.penalty[i] - self.mu[i]).max(0.1 * scale);
             self.over.s[i] = (self.penalty[i] - self.box_centre[i] + self.mu[i]).max(0.1 * scale);
         }
-    }
-
-    /// One predictor-corrector step towards a complementarity of no less than `target`; returns the
-    /// primal and dual step lengths.
-    pub fn step(&mut self, target: f64) -> (f64, f64) {
-        let scaling: Vec<f64> = self.x.iter().zip(&self.s).map(|(x, s)| x / s).collect();
-        let short = ratio(&self.short);
-        let over = ratio(&self.over);
-        let diagonal: Vec<f64> = short.iter().zip(&over).map(|(a, b)| a + b).collect();
-        let links = self.prepare(&scaling, &diagonal);
-        let residuals = self.residuals();
-        let centre = self.centre();
-
-        let complement =
-            |x: &[f64], s: &[f64]| -> Vec<f64> { x.iter().zip(s).map(|(x, s)| -x * s).collect() };
-        let targets = [
-            complement(&self.x, &self.s),
-            complement(&self.short.x, &self.short.s),
-            complement(&self.over.x, &self.over.s),
-        ];
-        let affine = self.direction(&residuals, &targets, &scaling, &short, &over, &links);
-        let (primal, dual) = self.lengths(&affine, 1.0);
-        let reached = self.complementarity_after(&affine, primal, dual) / self.variables() as f64;
-        let sigma = (reached / centre).clamp(0.0, 1.0).powi(3).max(1e-4);
-        let wanted = target / self.variables() as f64 / centre;
-        let sigma = sigma.max(wanted.min(1.0));
-
-        let correct = |x: &[f64], s: &[f64], dx: &[f64], ds: &[f64]| -> Vec<f64> {
-            (0..x.len()).map(|j| sigma * centre - x[j] * s[j] - dx[j] * ds[j]).collect()
-        };
-        let mut targets = [
-            correct(&self.x, &self.s, &affine.x, &affine.s),
-            correct(&self.short.x, &self.short.s, &affine.short.x, &affine.short.s),
-            correct(&self.over.x, &self.over.s, &affine.over.x, &affine.over.s),
-        ];
-        let mut direction = self.direction(&residuals, &targets, &scaling, &short, &over, &links);
-        let (mut primal, mut dual) = self.lengths(&direction, 0.99);
-        for _ in 0..CORRECTORS {
-            if primal.min(dual) > 0.9 {
-                break;
-            }
-            let aim = ((primal + LONGER).min(1.0), (dual + LONGER).min(1.0));
-            let centred = self.centred(&targets, &direction, aim, sigma * centre);
-            let next = self.direction(&residuals, &centred, &scaling, &short, &over, &links);
-            let (longer_primal, longer_dual) = self.lengths(&next, 0.99);
-            if longer_primal + longer_dual < primal + dual + 0.2 * LONGER {
-                break;
-            }
-            (targets, direction) = (centred, next);
-            (primal, dual) = (longer_primal, longer_dual);
-        }
-        advance(&mut self.x, &direction.x, primal);
-        advance(&mut self.short.x, &direction.short.x, primal);
-        advance(&mut self.over.x, &direction.over.x, primal);
-        advance(&mut self.s, &direction.s, dual);
-        advance(&mut self.short.s, &direction.short.s, dual);
-        advance(&mut self.over.s, &direction.over.s, dual);
-        axpy(dual, &direction.mu, &mut self.mu);
-        axpy(dual, &direction.pi, &mut self.pi);
-        (primal, dual)
-    }
-
-    /// The targets with a correction for every product `x s` that a longer step would leave far from `wanted`
-    /// (Gondzio's multiple centrality correctors).
-    fn centred(
-        &self,
-        targets: &[Vec<f64>; 3],
-        d: &Direction,
-        (primal, dual): (f64, f64),
-        wanted: f64,
-    ) -> [Vec<f64>; 3] {
-        let pairs = [
-            (&self.x, &self.s, &d.x, &d.s),
-            (&self.short.x, &self.short.s, &d.short.x, &d.short.s),
-            (&self.over.x, &self.over.s, &d.over.x, &d.over.s),
-        ];
-        let mut centred = targets.clone();
-        for (target, (x, s, dx, ds)) in centred.iter_mut().zip(pairs) {
-            for (j, target) in target.iter_mut().enumerate() {
-                let product = (x[j] + primal * dx[j]) * (s[j] + dual * ds[j]);
-                let inside = product.clamp(wanted / FAR_OFF, wanted * FAR_OFF);
-                *target += (inside - product).max(-wanted * FAR_OFF);
-            }
-        }
-        centred
     }
 
     /// What the artificial weights cost.
@@ -457,111 +332,8 @@ impl Master {
         }
         along
     }
-
-    fn direction(
-        &self,
-        residuals: &Residuals,
-        targets: &[Vec<f64>; 3],
-        scaling: &[f64],
-        short: &[f64],
-        over: &[f64],
-        links: &Links,
-    ) -> Direction {
-        let [own, of_short, of_over] = targets;
-        // dx = target / s - D r_d + D (A' dmu + B' dpi)
-        let offset: Vec<f64> = (0..self.x.len())
-            .map(|j| own[j] / self.s[j] - scaling[j] * residuals.dual[j])
-            .collect();
-        let mut h = residuals.primal.clone();
-        let mut g = residuals.link.clone();
-        vectorised(|| {
-            for (column, &offset) in self.columns.iter().zip(&offset) {
-                column.add_to(-offset, &mut h);
-                if let Kind::Point { link, .. } = column.kind {
-                    g[link] -= column.beta * offset;
-                }
-            }
-        });
-        for (index, link) in self.links.iter().enumerate() {
-            if let Some(y) = link.y {
-                g[index] += offset[y];
-            }
-        }
-        for i in 0..h.len() {
-            h[i] -= of_short[i] / self.short.s[i] - short[i] * residuals.short[i];
-            h[i] += of_over[i] / self.over.s[i] - over[i] * residuals.over[i];
-        }
-        let (mu, pi) = self.eliminate(h, &g, links);
-        let along = self.along_all_of(&mu, &pi);
-        let s: Vec<f64> = (0..along.len()).map(|j| residuals.dual[j] - along[j]).collect();
-        let x = (0..along.len()).map(|j| offset[j] + scaling[j] * along[j]).collect();
-        let short_s: Vec<f64> = (0..mu.len()).map(|i| residuals.short[i] - mu[i]).collect();
-        let over_s: Vec<f64> = (0..mu.len()).map(|i| residuals.over[i] + mu[i]).collect();
-        let short_x =
-            (0..mu.len()).map(|i| of_short[i] / self.short.s[i] - short[i] * short_s[i]).collect();
-        let over_x =
-            (0..mu.len()).map(|i| of_over[i] / self.over.s[i] - over[i] * over_s[i]).collect();
-        Direction {
-            x,
-            s,
-            mu,
-            pi,
-            short: Artificial { x: short_x, s: short_s },
-            over: Artificial { x: over_x, s: over_s },
-        }
-    }
-
-    fn lengths(&self, direction: &Direction, damping: f64) -> (f64, f64) {
-        let primal = [
-            longest(&self.x, &direction.x),
-            longest(&self.short.x, &direction.short.x),
-            longest(&self.over.x, &direction.over.x),
-        ];
-        let dual = [
-            longest(&self.s, &direction.s),
-            longest(&self.short.s, &direction.short.s),
-            longest(&self.over.s, &direction.over.s),
-        ];
-        let least = |lengths: [f64; 3]| {
-            lengths.into_iter().fold(1.0, |least: f64, v| least.min(damping * v))
-        };
-        (least(primal), least(dual))
-    }
-
-    fn complementarity_after(&self, d: &Direction, primal: f64, dual: f64) -> f64 {
-        let pairs = [
-            (&self.x, &self.s, &d.x, &d.s),
-            (&self.short.x, &self.short.s, &d.short.x, &d.short.s),
-            (&self.over.x, &self.over.s, &d.over.x, &d.over.s),
-        ];
-        let mut total = 0.0;
-        for (x, s, dx, ds) in pairs {
-            for j in 0..x.len() {
-                total += (x[j] + primal * dx[j]) * (s[j] + dual * ds[j]);
-            }
-        }
-        total
-    }
 }
 
 pub(super) fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |largest: f64, v| largest.max(v.abs()))
-}
-
-fn ratio(artificial: &Artificial) -> Vec<f64> {
-    artificial.x.iter().zip(&artificial.s).map(|(x, s)| x / s).collect()
-}
-
-/// The longest step that keeps `v + step * d >= 0`.
-fn longest(v: &[f64], d: &[f64]) -> f64 {
-    v.iter()
-        .zip(d)
-        .fold(f64::INFINITY, |least, (v, d)| if *d < 0.0 { least.min(-v / d) } else { least })
-}
-
-/// Moves along a direction, never quite onto zero.
-fn advance(v: &mut [f64], d: &[f64], length: f64) {
-    for (v, d) in v.iter_mut().zip(d) {
-        *v = (*v + length * d).max(1e-3 * *v).max(1e-300);
-    }
 }

@@ -10,6 +10,7 @@ mod closed_form;
 mod dense;
 mod dual;
 mod graph;
+mod interior;
 mod links;
 mod master;
 mod output;
