@@ -284,6 +284,19 @@ fn uneven_priors_are_solved_in_a_few_dozen_iterations() {
 }
 
 #[test]
+fn the_closed_form_ends_a_solve_where_it_is_the_optimum() {
+    for epsilon in [6.0, 12.0] {
+        let problem = grid(8, epsilon);
+        let solution = colgen::solve(&problem, &Settings::default()).unwrap();
+        assert_eq!((solution.status, solution.iterations), (Status::Optimal, 1), "eps {epsilon}");
+        assert!(check::check(&problem, &solution.z, &solution.y).is_strict(), "eps {epsilon}");
+        // A gap that rounding does not allow sends it on through the interior point to the same optimum.
+        let further = colgen::solve(&problem, &Settings::to_gap(1e-9)).unwrap();
+        assert!((further.objective - solution.objective).abs() <= 2e-6 * solution.objective);
+    }
+}
+
+#[test]
 fn a_stop_at_any_time_leaves_a_strict_matrix_and_a_valid_bound() {
     let problem = grid(6, 0.5);
     let optimum = colgen::solve(&problem, &Settings::default()).unwrap();

@@ -70,8 +70,10 @@ pub fn solve_from(
 ) -> Result<Solution, Error> {
     let stop = settings.start()?;
     let mut run = Run::new(problem, settings, stop)?;
-    run.start(warm);
-    let solution = run.iterate()?;
+    let solution = match run.start(warm) {
+        Some(solution) => solution,
+        None => run.iterate()?,
+    };
     run.leave(warm);
     Ok(solution)
 }

@@ -7,7 +7,7 @@ use super::pricing::node_weights;
 use super::tree::Scratch;
 use super::warm::WarmStart;
 use super::{BOX_RADIUS, Round, Run};
-use crate::solution::relative_gap;
+use crate::solution::{Solution, relative_gap};
 
 /// The closed form is a good place to begin from where no more than this share of all subtrees of all
 /// shortest-path trees would rather move at its duals. Beyond, pricing there takes longer than
@@ -21,25 +21,28 @@ const LEAST_UNIT: f64 = 1e-3;
 const LEAST_WEIGHT: f64 = 1e-3;
 
 impl Run<'_> {
-    /// First columns: every y, every block's first point, and one flat ray per set of rows.
-    pub(super) fn start(&mut self, warm: &WarmStart) {
+    /// First columns: every y, every block's first point, and one flat ray per set of rows. Returns the
+    /// solution where the closed form is the optimum.
+    pub(super) fn start(&mut self, warm: &WarmStart) -> Option<Solution> {
         if warm.fits(self.problem) {
             self.start_warm(warm);
-            return;
+            return None;
         }
         self.add_first_columns();
         self.add_flat_rays();
         self.master.start(self.scale());
-        let Some(closed) = closed_form(self.problem, &self.blocks) else { return };
+        let closed = closed_form(self.problem, &self.blocks)?;
         let cones_only = self.master.links.is_empty();
         if cones_only {
             self.set_units(&closed.smooth);
         }
         if self.is_near(&closed) {
-            self.start_closed_form(closed);
-        } else if cones_only {
+            return self.start_closed_form(closed);
+        }
+        if cones_only {
             self.start_smooth(closed.smooth);
         }
+        None
     }
 
     /// Measures every row in its smooth dual, and those that have none in a trace of the mean cost.
@@ -120,14 +123,15 @@ impl Run<'_> {
         restless as f64 <= NEAR_CLOSED_FORM * nodes as f64
     }
 
-    /// Begins from the duals of the closed form, made feasible, and from its weights.
-    fn start_closed_form(&mut self, closed: ClosedForm) {
+    /// Begins from the duals of the closed form, made feasible, and from its weights; ends there if that is
+    /// good enough.
+    fn start_closed_form(&mut self, closed: ClosedForm) -> Option<Solution> {
         self.master.mu = closed.mu;
         let (feasible, found) = self.separate();
         if self.centre_bound <= 0.0 {
             self.trees = self.blocks.blocks.iter().map(|block| block.tree.clone()).collect();
             self.master.mu.fill(0.0);
-            return;
+            return None;
         }
         let mut first = vec![usize::MAX; self.blocks.blocks.len()];
         for (j, column) in self.master.columns.iter().enumerate().rev() {
@@ -140,14 +144,20 @@ impl Run<'_> {
             }
         }
         self.spread_links();
+        let mut exact = vec![0.0; self.master.columns.len()];
         for ray in closed.rays {
             let weight = ray.weight.max(LEAST_WEIGHT);
             if ray.is_first {
                 self.master.x[first[ray.block]] = weight;
+                exact[first[ray.block]] = ray.weight;
             } else {
                 let column = self.column(ray.block, &ray.values);
                 self.master.push(column, weight, 1.0);
+                exact.push(ray.weight);
             }
+        }
+        if let Some(solution) = self.finish_closed_form(exact) {
+            return Some(solution);
         }
         self.master.short.x.fill(0.0);
         self.master.over.x.fill(0.0);
@@ -157,6 +167,28 @@ impl Run<'_> {
         let gap = relative_gap(self.mean_cost, estimate, feasible.bound);
         self.target = super::MASTER_SHARE * (estimate - feasible.bound);
         self.add_columns(Round { feasible, found, estimate, gap });
+        None
+    }
+
+    /// The closed form as it is, where nothing is tied or bounded, no weight is negative, and its duals prove
+    /// that nothing is cheaper.
+    fn finish_closed_form(&mut self, weights: Vec<f64>) -> Option<Solution> {
+        let cost: f64 =
+            self.master.columns.iter().zip(&weights).map(|(column, x)| column.cost * x).sum();
+        let gap = relative_gap(self.mean_cost, cost, self.lower_bound);
+        let feasible = self.master.links.is_empty() && weights.iter().all(|x| *x >= 0.0);
+        if !feasible || gap > 0.9 * self.settings.gap {
+            return None;
+        }
+        let inside = std::mem::replace(&mut self.master.x, weights);
+        self.iterations += 1;
+        self.report(cost, gap);
+        let wanted = self.settings.gap;
+        let solution = self.finish().ok().filter(|solution| self.accepts(solution, wanted));
+        if solution.is_none() {
+            self.master.x = inside;
+        }
+        solution
     }
 
     /// Weights of y and its points that meet every link and add next to nothing to the row sums.
