@@ -3,9 +3,11 @@
 //! The page is drawn from the data alone, needs no script and asks nobody for anything: a policy in its
 //! head forbids it to.
 
+mod classes;
 mod csv;
 mod figure;
 mod html;
+mod mark;
 mod nonfinite;
 mod number;
 mod picture;

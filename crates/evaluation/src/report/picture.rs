@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use lrgeo_map::geo::EARTH_RADIUS_KM;
 
+use super::classes::{Class, Classes};
 use super::html::Text;
 use super::scale::round_step;
 use super::{Picture, number};
@@ -13,10 +14,6 @@ const TALLEST: f64 = 520.0;
 const MARGIN: f64 = 16.0;
 /// Room below the map for the scale bar and the colours.
 const FOOT: f64 = 92.0;
-/// Colours from little to much, in `style.css`.
-const COLOURS: usize = 9;
-/// Values that span more than this are told apart by their logarithms.
-const ORDERS: f64 = 100.0;
 
 /// The map and what its colours mean.
 pub(super) fn draw(out: &mut String, picture: &Picture) {
@@ -55,7 +52,7 @@ pub(super) fn draw(out: &mut String, picture: &Picture) {
         Some((at, values().nth(marked as usize)?))
     });
     if let Some(((x, y), value)) = marked {
-        let r = (sheet.side * 0.75).max(7.0);
+        let r = (sheet.side * 0.71 + 3.0).max(8.0);
         let _ = writeln!(
             out,
             "<circle class=\"halo\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r:.1}\"/>\
@@ -65,7 +62,7 @@ pub(super) fn draw(out: &mut String, picture: &Picture) {
         );
     }
     sheet.draw_scale_bar(out);
-    classes.draw(out, sheet.height + 46.0, &paths);
+    draw_legend(out, &classes, sheet.height + 46.0, &paths);
     let ring = if marked.is_some() { " The ring marks the place it is about." } else { "" };
     let _ = writeln!(
         out,
@@ -186,135 +183,46 @@ fn known(place: &[f64; 2]) -> bool {
     place[0].abs() <= 90.0 && place[1].abs() <= 360.0
 }
 
-/// What a colour stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Class {
-    Unknown,
-    /// Has no place on a logarithmic scale.
-    Nothing,
-    Colour(usize),
-}
-
-impl Class {
-    fn style(self) -> String {
-        match self {
-            Self::Unknown => "unknown".into(),
-            Self::Nothing => "zero".into(),
-            Self::Colour(index) => format!("q{index}"),
-        }
-    }
-}
-
-/// Round edges between the colours.
-struct Classes {
-    log: bool,
-    edges: Vec<f64>,
-    /// Whether there are values below the first edge, which join the first colour.
-    cut: bool,
-}
-
-impl Classes {
-    fn of(values: &[f64]) -> Self {
-        let finite = || values.iter().copied().filter(|v| v.is_finite() && *v >= 0.0);
-        let most = finite().fold(0.0, f64::max).min(1e150);
-        let least = finite().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min).min(most);
-        if most <= 0.0 {
-            return Self { log: false, edges: vec![0.0, 1.0], cut: false };
-        }
-        if most / least <= ORDERS {
-            let from = if least < most / 2.0 || least == most { 0.0 } else { least };
-            let edges = |step: f64| {
-                let first = (from / step + 1e-9).floor();
-                let count = ((most / step - 1e-9).ceil() - first).max(1.0) as usize;
-                (0..=count).map(|i| (first + i as f64) * step).collect::<Vec<f64>>()
-            };
-            let step = round_step((most - from) / COLOURS as f64);
-            let fine = edges(step);
-            // Rounding at both ends may take one colour more than there are.
-            let edges =
-                if fine.len() <= COLOURS + 1 { fine } else { edges(round_step(1.5 * step)) };
-            return Self { log: false, edges, cut: false };
-        }
-        // Downwards from the most, by decades or half decades; what is less still joins the last.
-        let power = |k: i32| if k < 0 { 1.0 / 10f64.powi(-k) } else { 10f64.powi(k) };
-        let top = most.log10().ceil() as i32;
-        let halves = (most / least).log10() <= 4.0;
-        let mut edges: Vec<f64> = Vec::new();
-        for k in 0..=COLOURS as i32 {
-            edges.push(match halves {
-                true if k % 2 == 1 => 3.0 * power(top - 1 - k / 2),
-                true => power(top - k / 2),
-                false => power(top - k),
-            });
-            if edges.len() > 1 && edges[edges.len() - 1] <= least {
-                break;
-            }
-        }
-        if edges[1] >= most && edges.len() > 2 {
-            edges.remove(0);
-        }
-        edges.reverse();
-        Self { log: true, cut: least < edges[0], edges }
-    }
-
-    fn class(&self, value: f64) -> Class {
-        if !value.is_finite() {
-            Class::Unknown
-        } else if self.log && value <= 0.0 {
-            Class::Nothing
-        } else {
-            let bins = self.edges.len() - 1;
-            let bin = self.edges[1..bins].iter().filter(|edge| value >= **edge).count();
-            Class::Colour(self.colour(bin))
-        }
-    }
-
-    /// The palette's colour of a bin, the last always the strongest.
-    fn colour(&self, bin: usize) -> usize {
-        let bins = self.edges.len() - 1;
-        COLOURS - 1 - (bins - 1 - bin) * (COLOURS - 1) / (bins - 1).max(1)
-    }
-
-    fn draw(&self, out: &mut String, y: f64, drawn: &[(Class, String)]) {
-        let bins = self.edges.len() - 1;
-        let mut x = MARGIN;
-        for (class, name) in [(Class::Unknown, "none"), (Class::Nothing, "0")] {
-            if drawn.iter().any(|(other, _)| *other == class) {
-                let style = class.style();
-                let _ = writeln!(
-                    out,
-                    "<rect class=\"{style}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"16\" height=\"14\"/>\
-                     <text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{name}</text>",
-                    x + 8.0,
-                    y + 30.0
-                );
-                x += 36.0;
-            }
-        }
-        let mut labels: Vec<String> = self.edges.iter().map(|&edge| number::short(edge)).collect();
-        if self.cut {
-            labels[0] = "less".into();
-        }
-        let widest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(1) as f64;
-        // Half a label hangs over at either end.
-        let (from, to) = (x + widest * 3.0, WIDTH - MARGIN - widest * 3.0);
-        let wide = (to - from) / bins as f64;
-        for bin in 0..bins {
-            let style = Class::Colour(self.colour(bin)).style();
+/// The colours with their edges, in a row.
+fn draw_legend(out: &mut String, classes: &Classes, y: f64, drawn: &[(Class, String)]) {
+    let bins = classes.edges.len() - 1;
+    let mut x = MARGIN;
+    for (class, name) in [(Class::Unknown, "none"), (Class::Nothing, "0")] {
+        if drawn.iter().any(|(other, _)| *other == class) {
+            let style = class.style();
             let _ = writeln!(
                 out,
-                "<rect class=\"{style}\" x=\"{:.1}\" y=\"{y:.1}\" width=\"{wide:.1}\" height=\"14\"/>",
-                from + bin as f64 * wide
-            );
-        }
-        let every = (widest * 7.0 / wide).ceil().max(1.0) as usize;
-        for (edge, label) in labels.iter().enumerate().rev().step_by(every) {
-            let _ = writeln!(
-                out,
-                "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
-                from + edge as f64 * wide,
+                "<rect class=\"{style}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"16\" height=\"14\"/>\
+                 <text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{name}</text>",
+                x + 8.0,
                 y + 30.0
             );
+            x += 36.0;
         }
+    }
+    let mut labels: Vec<String> = classes.edges.iter().map(|&edge| number::short(edge)).collect();
+    if classes.cut {
+        labels[0] = "less".into();
+    }
+    let widest = labels.iter().map(|label| label.chars().count()).max().unwrap_or(1) as f64;
+    // Half a label hangs over at either end.
+    let (from, to) = (x + widest * 3.0, WIDTH - MARGIN - widest * 3.0);
+    let wide = (to - from) / bins as f64;
+    for bin in 0..bins {
+        let style = Class::Colour(classes.colour(bin)).style();
+        let _ = writeln!(
+            out,
+            "<rect class=\"{style}\" x=\"{:.1}\" y=\"{y:.1}\" width=\"{wide:.1}\" height=\"14\"/>",
+            from + bin as f64 * wide
+        );
+    }
+    let every = (widest * 7.0 / wide).ceil().max(1.0) as usize;
+    for (edge, label) in labels.iter().enumerate().rev().step_by(every) {
+        let _ = writeln!(
+            out,
+            "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
+            from + edge as f64 * wide,
+            y + 30.0
+        );
     }
 }

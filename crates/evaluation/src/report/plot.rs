@@ -1,12 +1,10 @@
 //! A figure as a line chart: means with error bars, and the paper's figures as hollow marks.
-//!
-//! Series differ in colour (Okabe and Ito's, told apart by the colour-blind), dash and mark.
 
 use std::fmt::Write;
 
 use super::html::Text;
 use super::scale::{Scale, Ticks};
-use super::{Figure, Point, Series, number, table};
+use super::{Figure, Point, Series, mark, number, table};
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 400.0;
@@ -17,10 +15,6 @@ const BOTTOM: f64 = 56.0;
 const INSET: f64 = 22.0;
 /// Width of a letter of a tick's label.
 const LETTER: f64 = 7.4;
-
-const COLOURS: usize = 7;
-const DASHES: usize = 4;
-const MARKS: usize = 8;
 
 /// The chart and its legend.
 pub(super) fn draw(out: &mut String, figure: &Figure) {
@@ -61,7 +55,8 @@ struct Chart {
     /// Pixels between the marks of neighbouring series, so that error bars do not hide each other.
     apart: f64,
     series: usize,
-    radius: f64,
+    /// One mark for so many settings.
+    every: usize,
     papers: bool,
     /// Whether a value has no place on a logarithmic axis.
     edge: bool,
@@ -78,7 +73,9 @@ impl Chart {
                 let spread = spread_of(point);
                 // Nothing that is never negative gets an axis that is.
                 let least = if point.values.iter().all(|v| *v >= 0.0) { 0.0 } else { f64::MIN };
-                let foot = if figure.y.log { mean } else { (mean - spread).max(least) };
+                // A bar that nearly reaches zero would take all decades for itself.
+                let least = if figure.y.log { mean / 10.0 } else { least };
+                let foot = (mean - spread).max(least);
                 [foot, mean, mean + spread]
             })
             .chain(papers.iter().copied())
@@ -101,15 +98,17 @@ impl Chart {
             x_ticks: Ticks::default(),
             y_ticks,
             left: 14.0 + LETTER * widest as f64,
-            apart: if spreads && !crowded { (18.0 / series as f64).min(4.0) } else { 0.0 },
+            apart: 0.0,
             series,
-            radius: if crowded { 2.2 } else { 4.2 },
+            every: if crowded { settings.len() / 15 } else { 1 },
             papers: !papers.is_empty(),
             edge: (y.log && all.iter().any(|value| *value <= 0.0))
                 || (x.log && drawn().any(|(point, _)| point.x <= 0.0)),
         };
-        let x_ticks = chart.ticks_of(&settings);
-        Some(Self { x_ticks, ..chart })
+        let gaps = settings.windows(2).map(|pair| chart.across(pair[1]) - chart.across(pair[0]));
+        let room = gaps.fold(INSET, f64::min) / series as f64;
+        let apart = if spreads && !crowded { room.min(5.0) } else { 0.0 };
+        Some(Self { x_ticks: chart.ticks_of(&settings), apart, ..chart })
     }
 
     /// The settings themselves where there is room for each, round numbers otherwise.
@@ -182,22 +181,23 @@ impl Chart {
 
     fn draw_series(&self, out: &mut String, index: usize, series: &Series) {
         let aside = (index as f64 - (self.series as f64 - 1.0) / 2.0) * self.apart;
-        let _ = writeln!(out, "<g class=\"{}\">", classes(index));
+        let _ = writeln!(out, "<g class=\"{}\">", mark::classes(index));
         let (mut line, mut bars, mut marks) = (String::new(), String::new(), String::new());
         let mut joined = false;
-        for point in &series.points {
+        for (place, point) in series.points.iter().enumerate() {
             if !point.x.is_finite() {
                 continue;
             }
             let x = self.across(point.x) + aside;
             if let Some(paper) = paper_of(point) {
-                let shape = mark(index, x, self.down(paper), self.radius);
+                let shape = mark::outline(index, x, self.down(paper));
+                let said = point.paper.as_deref().unwrap_or_default();
                 let _ = writeln!(
                     marks,
                     "<path class=\"hollow\" d=\"{shape}\"><title>{}, the paper’s, at {}: {}</title></path>",
                     Text(&series.name),
                     number::short(point.x),
-                    Text(point.paper.as_deref().unwrap_or_default())
+                    Text(said)
                 );
             }
             let Some(mean) = mean_of(point) else {
@@ -206,6 +206,7 @@ impl Chart {
                 continue;
             };
             let y = self.down(mean);
+            let marked = !joined || place % self.every == 0 || place + 1 == series.points.len();
             if self.y.log && mean <= 0.0 {
                 // Lines to and from the edge would have a slope that means nothing.
                 joined = false;
@@ -213,28 +214,19 @@ impl Chart {
                 let _ = write!(line, "{}{x:.1} {y:.1}", if joined { 'L' } else { 'M' });
                 joined = true;
             }
-            let spread = spread_of(point);
-            if spread > 0.0 {
-                let (top, foot) = (self.down(mean + spread), self.down(mean - spread));
-                let _ = write!(
-                    bars,
-                    "M{x:.1} {top:.1}V{foot:.1}M{a:.1} {top:.1}h6M{a:.1} {foot:.1}h6",
-                    a = x - 3.0
+            if marked {
+                self.draw_bar(&mut bars, x, mean, spread_of(point));
+                let said = number::measured(mean, point.spread());
+                let _ = writeln!(
+                    marks,
+                    "<path class=\"mark\" d=\"{}\"><title>{} at {}: {}{}</title></path>",
+                    mark::outline(index, x, y),
+                    Text(&series.name),
+                    number::short(point.x),
+                    said.mean,
+                    said.spread.map(|spread| format!(" ± {spread}")).unwrap_or_default()
                 );
             }
-            let said = number::measured(mean, point.spread());
-            let _ = write!(
-                marks,
-                "<path class=\"mark\" d=\"{}\"><title>{} at {}: {}",
-                mark(index, x, y, self.radius),
-                Text(&series.name),
-                number::short(point.x),
-                said.mean
-            );
-            if let Some(spread) = said.spread {
-                let _ = write!(marks, " ± {spread}");
-            }
-            marks.push_str("</title></path>\n");
         }
         let _ = writeln!(
             out,
@@ -244,6 +236,17 @@ impl Chart {
         out.push_str("</g>\n");
     }
 
+    /// An error bar; one that the axis cuts off ends without a foot.
+    fn draw_bar(&self, bars: &mut String, x: f64, mean: f64, spread: f64) {
+        if spread > 0.0 {
+            let (top, foot) = (self.down(mean + spread), self.down(mean - spread));
+            let _ = write!(bars, "M{x:.1} {top:.1}V{foot:.1}M{:.1} {top:.1}h6", x - 3.0);
+            if !self.y.is_below(mean - spread) {
+                let _ = write!(bars, "M{:.1} {foot:.1}h6", x - 3.0);
+            }
+        }
+    }
+
     fn draw_legend(&self, out: &mut String, figure: &Figure) {
         out.push_str("<figcaption>\n<ul class=\"legend\">\n");
         for (index, series) in figure.series.iter().enumerate() {
@@ -251,12 +254,15 @@ impl Chart {
                 out,
                 "<li><svg class=\"swatch {}\" viewBox=\"0 0 40 14\" aria-hidden=\"true\">\
                  <path class=\"line\" d=\"M0 7H40\"/><path class=\"mark\" d=\"{}\"/></svg>{}</li>",
-                classes(index),
-                mark(index, 20.0, 7.0, 4.2),
+                mark::classes(index),
+                mark::outline(index, 20.0, 7.0),
                 Text(&series.name)
             );
         }
         out.push_str("</ul>\n");
+        if self.apart > 0.0 {
+            out.push_str("<p>Marks of the same setting stand side by side, with 1.96 standard deviations.</p>\n");
+        }
         if self.papers {
             out.push_str("<p>Hollow marks are the paper’s figures.</p>\n");
         }
@@ -285,35 +291,4 @@ fn paper_of(point: &Point) -> Option<f64> {
 
 fn letters(value: f64) -> usize {
     number::short(value).chars().count()
-}
-
-fn classes(index: usize) -> String {
-    format!("c{} d{}", index % COLOURS, index % DASHES)
-}
-
-/// The outline of a series' mark.
-fn mark(index: usize, x: f64, y: f64, r: f64) -> String {
-    let polygon = |corners: &[(f64, f64)]| {
-        let corner = |(dx, dy): &(f64, f64)| format!("{:.1} {:.1}", x + dx * r, y + dy * r);
-        format!("M{}Z", corners.iter().map(corner).collect::<Vec<_>>().join("L"))
-    };
-    match index % MARKS {
-        0 => format!("M{:.1} {y:.1}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0Z", x - r, d = 2.0 * r),
-        1 => polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
-        2 => polygon(&[(0.0, -1.2), (1.15, 0.85), (-1.15, 0.85)]),
-        3 => polygon(&[(0.0, -1.35), (1.35, 0.0), (0.0, 1.35), (-1.35, 0.0)]),
-        4 => polygon(&[(0.0, 1.2), (1.15, -0.85), (-1.15, -0.85)]),
-        5 => polygon(&[
-            (0.0, -1.6),
-            (0.45, -0.45),
-            (1.6, 0.0),
-            (0.45, 0.45),
-            (0.0, 1.6),
-            (-0.45, 0.45),
-            (-1.6, 0.0),
-            (-0.45, -0.45),
-        ]),
-        6 => polygon(&[(-0.55, -1.25), (0.55, -1.25), (0.55, 1.25), (-0.55, 1.25)]),
-        _ => polygon(&[(-1.3, -0.55), (1.3, -0.55), (1.3, 0.55), (-1.3, 0.55)]),
-    }
 }

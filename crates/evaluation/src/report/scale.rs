@@ -74,6 +74,11 @@ impl Scale {
         share.clamp(0.0, 1.0)
     }
 
+    /// Whether a value lies below the low end.
+    pub fn is_below(&self, value: f64) -> bool {
+        value < self.low
+    }
+
     /// About `wanted` round values within the range; on a logarithmic axis with small ticks between.
     pub fn ticks(&self, wanted: usize) -> Ticks {
         if !self.log {
@@ -83,8 +88,8 @@ impl Scale {
         let inside = |v: &f64| *v >= self.low * (1.0 - 1e-9) && *v <= self.high * (1.0 + 1e-9);
         let every = |multiples: &[i32], stride: usize| -> Vec<f64> {
             let powers = (first..=last).filter(|power| power.rem_euclid(stride as i32) == 0);
-            let ticks =
-                powers.flat_map(|power| multiples.iter().map(move |&m| f64::from(m) * ten(power)));
+            let ticks = powers
+                .flat_map(|power| multiples.iter().map(move |&m| decimal(f64::from(m), power)));
             ticks.filter(inside).collect()
         };
         let decades = (last - first) as usize;
@@ -119,16 +124,16 @@ fn round_around(value: f64) -> impl DoubleEndedIterator<Item = f64> {
     let power = power_below(value);
     [(1.0, 0), (2.0, 0), (5.0, 0), (1.0, 1)]
         .into_iter()
-        .map(move |(m, above)| m * ten(power + above))
+        .map(move |(m, above)| decimal(m, power + above))
 }
 
 fn power_below(value: f64) -> i32 {
     (value.log10() + 1e-9).floor() as i32
 }
 
-/// Ten to a power; a negative one as the nearest number to its decimal fraction.
-fn ten(power: i32) -> f64 {
-    if power < 0 { 1.0 / 10f64.powi(-power) } else { 10f64.powi(power) }
+/// A digit times a power of ten: the nearest number to 0.3, where 3 times 0.1 is not.
+pub(super) fn decimal(digit: f64, power: i32) -> f64 {
+    if power < 0 { digit / 10f64.powi(-power) } else { digit * 10f64.powi(power) }
 }
 
 #[cfg(test)]

@@ -7,7 +7,9 @@ use super::number::{self, Measured};
 use super::{Figure, Point, Series};
 
 /// Beyond so many settings a table lies on its side, and its columns are the series.
-const WIDEST: usize = 10;
+const WIDEST: usize = 7;
+/// More rows than this may not fit on the rest of a page.
+const LONGEST: usize = 20;
 
 /// The table, in a container in which it scrolls.
 pub(super) fn draw(out: &mut String, figure: &Figure) {
@@ -18,12 +20,15 @@ pub(super) fn draw(out: &mut String, figure: &Figure) {
     }
     let on_its_side = settings.len() > WIDEST && settings.len() > figure.series.len();
     let spreads = figure.series.iter().flat_map(|s| &s.points).any(|p| p.spread().is_some());
-    let class = if spreads { "numbers" } else { "numbers single" };
+    let single = if spreads { "" } else { " single" };
+    // Only a long table may be torn apart between printed pages.
+    let rows = if on_its_side { settings.len() } else { figure.series.len() };
+    let long = if rows > LONGEST { " long" } else { "" };
     let (x, y) = (Text(&figure.x.label), Text(&figure.y.label));
     let _ = writeln!(
         out,
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\
-         <table class=\"{class}\"><caption>{y}</caption>",
+         <table class=\"numbers{single}{long}\"><caption>{y}</caption>",
         Text(&figure.title)
     );
     if on_its_side {
