@@ -230,11 +230,26 @@ fn a_map_where_nothing_is_local_is_refused() {
 
 #[test]
 fn uneven_priors_leave_a_strict_matrix_and_a_valid_bound() {
-    // Valid, not tight: rows without cost have no dual of their own in the closed form.
-    let map = Map { uneven_prior: true, targets: 8, ..Map::square(7, 2.0) };
+    // Valid, not always tight: priors over four orders of magnitude, some of them zero.
+    for side in [7, 12] {
+        let map = Map { uneven_prior: true, targets: 8, ..Map::square(side, 2.0) };
+        let problem = map.problem();
+        let exact = dense_optimum(&problem);
+        let solution = solve_checked(&problem, 1e-2);
+        assert!(solution.lower_bound <= exact.objective);
+        assert!(solution.objective >= exact.lower_bound);
+        assert!(solution.gap < 0.6, "{side}: gap {}", solution.gap);
+    }
+}
+
+#[test]
+fn nearly_optimal_duals_prove_nearly_the_optimum() {
+    let map = Map { sixteen: true, holes: true, targets: 8, ..Map::square(12, 2.0) };
     let problem = map.problem();
     let exact = dense_optimum(&problem);
-    let solution = solve_checked(&problem, 1e-2);
-    assert!(solution.lower_bound <= exact.objective);
-    assert!(solution.objective >= exact.lower_bound);
+    let bound = large::lower_bound_from(&problem, &exact.certificate.mu).unwrap();
+    assert!(bound.value <= exact.objective);
+    assert!(bound.value >= (1.0 - 1e-3) * exact.objective, "{}", bound.value);
+    let short = large::lower_bound_from(&problem, &exact.certificate.mu[1..]);
+    assert!(short.is_err());
 }

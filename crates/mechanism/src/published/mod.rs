@@ -2,7 +2,7 @@
 //! all pairs, from a hundred places to tens of thousands (spec section 9).
 
 use lrgeo_map::progress::Progress;
-use lrgeo_optim::{colgen, large};
+use lrgeo_optim::{Solution, colgen, large};
 
 use crate::mechanism::{Made, Mechanism};
 use crate::programme::{Constraints, square_matrix};
@@ -38,16 +38,17 @@ impl Mechanism for Published {
         let constraints = Constraints::new(city, &plan, progress)?;
         let problem = constraints.omg(city)?;
         let prior = city.prior().iter().sum();
-        let (rows, proof) = if city.places() <= DENSE_PLACES {
+        let (rows, solution) = if city.places() <= DENSE_PLACES {
             let solution = colgen::solve(&problem, &plan.settings(1e-3))?;
-            (Rows::Dense(square_matrix(&solution)?), Proof::of(&solution, prior))
+            (Rows::Dense(square_matrix(&solution)?), solution)
         } else {
-            let (solution, sparse) = large::solve_sparse(&problem, &plan.settings(1e-2))?;
-            (Rows::Sparse(SparseMatrix::from(&*sparse)), Proof::of(&solution, prior))
+            let (solution, sparse) = large::solve_sparse(&problem, &plan.settings(2e-2))?;
+            (Rows::Sparse(SparseMatrix::from(&*sparse)), solution)
         };
+        let proof = Proof::of(&solution, prior);
         let mut notes = constraints.notes();
         if constraints.stretch > 1.0
-            && let Some(price) = price(&constraints, city, &plan, &proof, prior)?
+            && let Some(price) = price(&constraints, city, &plan, &solution, prior)?
         {
             notes.push(("price of the spanner", price));
         }
@@ -67,12 +68,13 @@ fn price(
     constraints: &Constraints,
     city: &City,
     plan: &Plan,
-    proof: &Proof,
+    solution: &Solution,
     prior: f64,
 ) -> Result<Option<String>, MechanismError> {
     let relaxed = constraints.omg(city)?.with_epsilon(plan.epsilon.value())?;
-    let bound = large::lower_bound(&relaxed)?.value / prior;
-    let lost = 100.0 * (proof.cost - bound) / proof.cost;
+    let bound = large::lower_bound_from(&relaxed, &solution.certificate.mu)?.value / prior;
+    let cost = solution.objective / prior;
+    let lost = 100.0 * (cost - bound) / cost;
     let text = format!(
         "no all-pairs matrix at {} costs less than {bound:.6}, {lost:.2} % below this one",
         plan.epsilon

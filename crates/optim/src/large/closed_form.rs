@@ -5,6 +5,8 @@
 //! active set; rows whose sum then exceeds 1 are divided by it, and the arcs on which that
 //! division would break Geo-Ind are shortened before the next round.
 
+use rayon::prelude::*;
+
 use super::columns::Columns;
 use super::graph::ArcGraph;
 use super::krylov::bicgstab;
@@ -17,6 +19,8 @@ const RESIDUAL: f64 = 1e-9;
 const ITERATIONS: usize = 200;
 /// How many times as large, or as small, as its smooth value a dual may be.
 const SWING: f64 = 2.0;
+/// Share of all subtrees that may rather move at the duals of a closed form that is near the optimum.
+const NEAR: f64 = 0.01;
 /// Changes of the active set before the rest is left to shortening.
 const ACTIVE_SET_ROUNDS: usize = 12;
 
@@ -40,6 +44,28 @@ pub(crate) fn dual(view: &View<'_>, columns: &Columns) -> Result<Vec<f64>, Stopp
         *mu = mu.clamp(SWING.recip() * smooth, SWING * smooth);
     }
     Ok(mu)
+}
+
+/// Whether the closed form's duals are worth going on from: whether most subtrees of the shortest-path
+/// trees, which `columns` starts with, stay where they are at `mu`.
+pub(crate) fn is_near(columns: &Columns, mu: &[f64]) -> bool {
+    let windows = &columns.windows;
+    let restless: usize = (0..windows.columns())
+        .into_par_iter()
+        .map(|k| {
+            let (window, range) = (windows.of(k), windows.range(k));
+            let weight = |((&i, c), &r): ((&u32, &f64), &f32)| (c - mu[i as usize]) * f64::from(r);
+            let entries = window.rows.iter().zip(&columns.cost[range.clone()]);
+            let mut sum: Vec<f64> = entries.zip(&columns.ray[range]).map(weight).collect();
+            let mut restless = 0;
+            for at in (1..sum.len()).rev() {
+                restless += usize::from(sum[at] < 0.0);
+                sum[window.parent[at] as usize] += sum[at];
+            }
+            restless
+        })
+        .sum();
+    restless as f64 <= NEAR * windows.entries() as f64
 }
 
 /// Weights for the current rays with row sums of at least 1, and 1 wherever possible.

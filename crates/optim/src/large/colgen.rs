@@ -9,6 +9,7 @@ use super::columns::Columns;
 use super::dual;
 use super::master::Master;
 use super::rays::Rays;
+use super::start::Start;
 use super::view::{Stopped, View};
 
 /// Complementarity aimed at by each step, relative to the present one.
@@ -18,6 +19,10 @@ const FIRST_BARRIER: f64 = 0.3;
 
 /// A centre may be this much worse than the one before.
 const ASTRAY: f64 = 0.02;
+/// However far from the end of the central path, no centre may be worse than this.
+const FAR_ASTRAY: f64 = 0.1;
+/// A fresh start that leaves this gap is none.
+const HOPELESS: f64 = 0.5;
 /// Below this reach any centre is taken.
 const LEAST_REACH: f64 = 1e-4;
 
@@ -30,6 +35,8 @@ pub(crate) struct ColumnGeneration {
     centre_bound: f64,
     /// How far from the centre towards the master's duals to price: 1 unless that went astray.
     reach: f64,
+    /// What each dual must not exceed.
+    ceiling: Vec<f64>,
 }
 
 /// What an iteration promises; nothing of it is proven yet.
@@ -69,20 +76,34 @@ impl ColumnGeneration {
         let binding: Vec<f64> = reduced.iter().map(|r| r - 0.1 * barrier).collect();
         master.add_rays(&columns, &binding, 0.0);
         let centre_bound = mu.iter().sum();
-        Ok(Self { columns, master, centre: mu.to_vec(), centre_bound, reach: 1.0 })
+        let ceiling = vec![f64::INFINITY; mu.len()];
+        Ok(Self { columns, master, centre: mu.to_vec(), centre_bound, reach: 1.0, ceiling })
+    }
+
+    /// Starts from the master's own smooth duals, where the closed form is no good; `None` if they are no
+    /// better, which the first iteration shows.
+    pub(crate) fn afresh(view: &View<'_>, radius: f64) -> Result<Option<Self>, Stopped> {
+        let Start { columns, master, ceiling } = Start::new(view, radius)?;
+        // No cost is negative, so zero is feasible.
+        let centre = vec![0.0; view.rows()];
+        let mut fresh = Self { columns, master, centre, centre_bound: 0.0, reach: 1.0, ceiling };
+        let estimate = fresh.iterate(view)?;
+        Ok((estimate.gap() < HOPELESS).then_some(fresh))
     }
 
     /// One iteration.
     pub(crate) fn iterate(&mut self, view: &View<'_>) -> Result<Estimate, Stopped> {
-        let Self { columns, master, centre, centre_bound, reach } = self;
+        let Self { columns, master, centre, centre_bound, reach, ceiling } = self;
         master.step(view, columns, CENTRING)?;
         // The central path lies below the optimum by the sum of all complementarities: no centre is
         // rejected for that.
         let path = 2.0 * master.barrier() * master.rays.len() as f64;
-        let acceptable = *centre_bound - path.max(ASTRAY * centre_bound.abs());
+        let size = centre_bound.abs();
+        let acceptable = *centre_bound - path.clamp(ASTRAY * size, FAR_ASTRAY * size);
         let (reduced, bound) = loop {
             let between = |(c, m): (&f64, &f64)| c + *reach * (m - c);
-            let trial: Vec<f64> = centre.iter().zip(&master.mu).map(between).collect();
+            let trial = centre.iter().zip(&master.mu).map(between);
+            let trial: Vec<f64> = trial.zip(&*ceiling).map(|(m, &most)| m.min(most)).collect();
             let reduced = columns.price(view, &trial, dual::PRECISION)?;
             let lowered = dual::cover(columns, &reduced);
             let bound = trial.iter().sum::<f64>() - lowered.iter().sum::<f64>();

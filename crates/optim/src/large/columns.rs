@@ -8,7 +8,7 @@ use super::view::{Stopped, View};
 use super::window::Windows;
 
 /// Pivots allowed per row of a window before a stalled column is left as it is.
-const PIVOTS_PER_ROW: usize = 40;
+pub(crate) const PIVOTS_PER_ROW: usize = 40;
 
 /// The state of pricing: one tree and one ray for every column, on its window.
 pub(crate) struct Columns {
@@ -30,7 +30,11 @@ pub(crate) struct Peak {
 impl Columns {
     /// Shortest-path trees and their rays `exp(-eps D)` on windows of the given log-radius.
     pub(crate) fn new(view: &View<'_>, radius: &[f64]) -> Result<Self, Stopped> {
-        let windows = Windows::grow(view, &view.graph, radius)?;
+        Self::on(view, Windows::grow(view, &view.graph, radius)?)
+    }
+
+    /// Shortest-path trees and their rays on the given windows.
+    pub(crate) fn on(view: &View<'_>, windows: Windows) -> Result<Self, Stopped> {
         let mut cost = vec![0.0; windows.entries()];
         split_by_window(&windows, &mut cost).par_iter_mut().enumerate().try_for_each(
             |(k, cost)| {

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::columns::Columns;
+use super::columns::{Columns, PIVOTS_PER_ROW};
 use super::pricing::{Pricer, round_down};
 use super::view::{Stopped, View};
 
@@ -14,6 +14,10 @@ const ROUNDS: usize = 16;
 /// Columns are lifted this much of their cost above zero: what pricing leaves undone would otherwise be
 /// charged at their own rows, where it may count many times as much as at the peak of the ray.
 const MARGIN: f64 = 1e-8;
+
+/// Precision of what is proven at every row, relative to the mean weight: it may count `exp(eps D)`
+/// times as much at the anchor.
+const SETTLED: f64 = 1e-13;
 
 /// Pricing precision relative to a column's weight.
 pub(crate) const PRECISION: f64 = 1e-9;
@@ -85,8 +89,6 @@ pub(crate) struct Proof {
     pub(crate) bound: f64,
     /// What the pairs outside the windows took from the bound.
     pub(crate) outside: f64,
-    /// Columns with such pairs: their windows are too small.
-    pub(crate) leaking: Vec<u32>,
     /// The mean cost over all columns, summed over the rows.
     pub(crate) mean_cost: f64,
 }
@@ -97,8 +99,7 @@ pub(crate) struct Proof {
 /// window give at least `min(0, rc_k)`, rc_k the proven minimum over the relaxed cone with 1 at the
 /// anchor, because the anchor's entry lies in [0, 1]; the entries of row i outside give at least
 /// `min_k min(0, c_ik - mu_i)` together, because they sum to 1 at most. The latter is the validity
-/// check of truncated pricing: pairs with `c_ik < mu_i` outside a window cost bound, and name the
-/// windows to grow.
+/// check of truncated pricing: pairs with `c_ik < mu_i` outside a window cost bound.
 pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Result<Proof, Stopped> {
     let n = view.rows();
     let windows = &columns.windows;
@@ -114,7 +115,10 @@ pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Result<Pr
                 let weights = window.rows.iter().zip(&columns.cost[range.clone()]).map(weight);
                 // No entry exceeds 1: where the tree proves less than that alone, that is taken.
                 let crude = sum_down(weights.clone().filter(|w| *w < 0.0));
+                let size: f64 = weights.clone().map(f64::abs).sum();
                 pricer.load(&view.graph, window, weights, &columns.tree[range]);
+                let rows = window.rows.len();
+                pricer.settle(SETTLED * size / rows as f64, PIVOTS_PER_ROW * rows);
                 // eps * d was rounded to nearest; arcs this much longer cover the true ones.
                 Ok(pricer.proven_value(1.0 + 4.0 * f64::EPSILON).min(0.0).max(crude))
             },
@@ -143,7 +147,6 @@ pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Result<Pr
 
     struct RowOutside {
         loss: f64,
-        leaking: Vec<u32>,
         cost_sum: f64,
     }
     let outside: Vec<RowOutside> = (0..n)
@@ -157,17 +160,9 @@ pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Result<Pr
                 for &k in &member[member_start[i]..member_start[i + 1]] {
                     costs[k as usize] = f64::INFINITY;
                 }
-                let below = costs.iter().filter(|&&c| c < mu[i]).count();
-                let mut row = RowOutside { loss: 0.0, leaking: Vec::new(), cost_sum };
-                if below > 0 {
-                    for (k, &c) in costs.iter().enumerate() {
-                        if c < mu[i] {
-                            row.loss = row.loss.min(round_down(c - mu[i]));
-                            row.leaking.push(k as u32);
-                        }
-                    }
-                }
-                Ok(row)
+                let least = costs.iter().fold(mu[i], |least, &c| least.min(c));
+                let loss = if least < mu[i] { round_down(least - mu[i]) } else { 0.0 };
+                Ok(RowOutside { loss, cost_sum })
             },
         )
         .collect::<Result<_, Stopped>>()?;
@@ -175,13 +170,9 @@ pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Result<Pr
     let sum = sum_down(mu.iter().copied());
     let within = sum_down(inside.iter().copied());
     let beyond = sum_down(outside.iter().map(|row| row.loss));
-    let mut leaking: Vec<u32> = outside.iter().flat_map(|r| r.leaking.iter().copied()).collect();
-    leaking.sort_unstable();
-    leaking.dedup();
     Ok(Proof {
         bound: round_down(round_down(sum + within) + beyond),
         outside: beyond,
-        leaking,
         mean_cost: outside.iter().map(|row| row.cost_sum).sum::<f64>() / n as f64,
     })
 }

@@ -93,16 +93,19 @@ impl Master {
     pub(crate) fn add_rays(&mut self, columns: &Columns, reduced: &[f64], tolerance: f64) {
         let barrier = self.barrier();
         let cost = columns.ray_costs();
-        for (k, &reduced) in reduced.iter().enumerate() {
-            if reduced < -tolerance {
+        let peaks = columns.peaks();
+        for (k, (&reduced, peak)) in reduced.iter().zip(&peaks).enumerate() {
+            if reduced < -tolerance * peak.value {
                 let list = &mut self.rays.columns[k];
                 let range = columns.windows.range(k);
-                let ray = &columns.ray[range];
+                // Scaled to a peak of 1, so that the weights of a column's rays can be compared.
+                let scaled = |&z: &f32| (f64::from(z) / peak.value) as f32;
+                let ray: Vec<f32> = columns.ray[range].iter().map(scaled).collect();
                 let mass: f64 = ray.iter().map(|&z| f64::from(z)).sum();
                 let carried = list.total_mass();
                 let x = (SHARE * carried / mass).max(1e-9);
                 list.x.iter_mut().for_each(|x| *x *= 1.0 - SHARE);
-                list.push(ray, cost[k], x, barrier / x);
+                list.push(&ray, cost[k] / peak.value, x, barrier / x);
             }
         }
     }

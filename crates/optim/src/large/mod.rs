@@ -7,13 +7,16 @@
 //! 1. `closed_form`: `z_ik = x_k exp(-eps D_ik)`, one sparse linear solve; its dual by another.
 //! 2. `dual`: price all columns on their windows, repair the dual vector, prove a bound.
 //! 3. `colgen`, `master`, `normal`: where the gap is too wide, column generation with an interior
-//!    point whose normal equations are solved by conjugate gradients on overlapping parts.
+//!    point whose normal equations are solved by conjugate gradients on overlapping parts. Where costs are so
+//!    uneven that the closed form is no place to begin from, `start` finds smooth duals, and `drawn`
+//!    says where windows must be deep.
 //! 4. `strict`: close the columns, add tails, normalise: a matrix that is exactly private.
 //! 5. `verify`: an independent checker, with directed rounding, over every arc and column.
 
 mod closed_form;
 mod colgen;
 mod columns;
+mod drawn;
 mod dual;
 mod graph;
 mod krylov;
@@ -24,6 +27,7 @@ mod pricing;
 mod rays;
 mod run;
 mod sparse_rows;
+mod start;
 mod strict;
 mod verify;
 mod view;
@@ -34,13 +38,16 @@ pub use verify::check_sparse;
 
 use std::sync::Arc;
 
-use crate::error::Error;
+use crate::error::{Error, length};
 use crate::problem::Problem;
 use crate::settings::Settings;
 use crate::solution::Solution;
+use colgen::ColumnGeneration;
 use columns::Columns;
+use drawn::Drawn;
 use run::Run;
 use view::{Stopped, View};
+use window::Windows;
 
 /// A proven lower bound of the cost of any feasible matrix.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,9 +82,38 @@ pub fn lower_bound(problem: &Problem) -> Result<Bound, Error> {
     ensure_local(&view)?;
     let mut best = Bound::trivial(view.rows());
     // Without a stop nothing ends early.
-    let _: Result<Columns, Stopped> =
-        first_bound(&view, WINDOW_RADIUS, |bound| best.improve(bound));
+    let _: Result<(), Stopped> = prove_some(&view, &mut best);
     Ok(best)
+}
+
+/// A proven lower bound for every feasible matrix, from duals that are nearly optimal: those of a similar
+/// problem, repaired. Quicker than [`lower_bound`] where costs are uneven.
+pub fn lower_bound_from(problem: &Problem, mu: &[f64]) -> Result<Bound, Error> {
+    let view = View::new(problem, None)?;
+    ensure_local(&view)?;
+    length("mu", &[], view.rows(), mu.len())?;
+    let mut best = Bound::trivial(view.rows());
+    // Without a stop nothing ends early.
+    let _: Result<(), Stopped> =
+        repaired_bound(&view, mu.to_vec()).map(|(bound, _)| best.improve(bound));
+    Ok(best)
+}
+
+/// The closed form's bound, or that of a few iterations where the closed form is far from the optimum.
+fn prove_some(view: &View<'_>, best: &mut Bound) -> Result<(), Stopped> {
+    if first_bound(view, FarDuals::Leave, |bound| best.improve(bound))?.is_proven {
+        return Ok(());
+    }
+    let Some(mut generation) = ColumnGeneration::afresh(view, WINDOW_RADIUS)? else {
+        first_bound(view, FarDuals::Repair, |bound| best.improve(bound))?;
+        return Ok(());
+    };
+    for _ in 0..BOUND_ITERATIONS {
+        generation.iterate(view)?;
+    }
+    let (mu, proof) = generation.prove(view)?;
+    best.improve(Bound { value: proof.bound, mu, mean_cost: proof.mean_cost });
+    Ok(())
 }
 
 /// Solves an untied problem with as many columns as rows, column k being the place of row k.
@@ -103,8 +139,8 @@ pub fn solve_sparse(
 
 /// Log-radius of windows: what a ray loses beyond is below `T^2 exp(-T) / 2`, 1e-4 of its cost.
 const WINDOW_RADIUS: f64 = 14.0;
-/// Largest log-radius that leaking windows grow to; past it, leaks only cost bound.
-const LARGEST_RADIUS: f64 = 28.0;
+/// Iterations of column generation for a bound without a matrix.
+const BOUND_ITERATIONS: usize = 4;
 
 /// Log-radius to which entries of a solution are explicit, about.
 const EXPLICIT_RADIUS: f64 = 24.0;
@@ -130,32 +166,49 @@ fn ensure_local(view: &View<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+/// The closed form's columns, and whether its duals led to a bound.
+struct First {
+    columns: Columns,
+    is_proven: bool,
+}
+
+/// Whether to go on from the duals of a closed form that is far from the optimum.
+#[derive(Clone, Copy, PartialEq)]
+enum FarDuals {
+    Leave,
+    Repair,
+}
+
 /// Windows, closed-form dual, repair, proof; windows grow where the proof leaks. What is proven goes
 /// to `found` at once.
 fn first_bound(
     view: &View<'_>,
-    radius: f64,
+    far: FarDuals,
     mut found: impl FnMut(Bound),
-) -> Result<Columns, Stopped> {
-    let mut radii = vec![radius; view.rows()];
-    let mut previous = None;
-    loop {
-        let mut columns = Columns::new(view, &radii)?;
-        // Grown windows go on from duals that are nearly feasible already.
-        let mut mu = match previous.take() {
-            Some(mu) => mu,
-            None => closed_form::dual(view, &columns)?,
-        };
-        dual::repair(view, &mut columns, &mut mu)?;
-        let proof = dual::prove(view, &columns, &mu)?;
-        previous = Some(mu.clone());
-        found(Bound { value: proof.bound, mu, mean_cost: proof.mean_cost });
-        let growing = proof.leaking.iter().any(|&k| radii[k as usize] < LARGEST_RADIUS);
-        if !growing || -proof.outside <= 1e-6 * proof.bound.abs() {
-            return Ok(columns);
-        }
-        for &k in &proof.leaking {
-            radii[k as usize] = (1.5 * radii[k as usize]).min(LARGEST_RADIUS);
-        }
+) -> Result<First, Stopped> {
+    let mut columns = Columns::new(view, &vec![WINDOW_RADIUS; view.rows()])?;
+    let mut mu = closed_form::dual(view, &columns)?;
+    if far == FarDuals::Leave && !closed_form::is_near(&columns, &mu) {
+        return Ok(First { columns, is_proven: false });
     }
+    dual::repair(view, &mut columns, &mut mu)?;
+    let proof = dual::prove(view, &columns, &mu)?;
+    let leaks = -proof.outside > 1e-6 * proof.bound.abs();
+    found(Bound { value: proof.bound, mu: mu.clone(), mean_cost: proof.mean_cost });
+    if leaks {
+        let (bound, grown) = repaired_bound(view, mu)?;
+        columns = grown;
+        found(bound);
+    }
+    Ok(First { columns, is_proven: true })
+}
+
+/// The bound that nearly feasible duals prove once they are repaired, on windows made for them.
+fn repaired_bound(view: &View<'_>, mut mu: Vec<f64>) -> Result<(Bound, Columns), Stopped> {
+    let drawn = Drawn::at(view, &mu)?;
+    let mut columns = Columns::on(view, Windows::around(view, &drawn, WINDOW_RADIUS)?)?;
+    mu.iter_mut().zip(&drawn.ceiling).for_each(|(mu, &most)| *mu = mu.min(most));
+    dual::repair(view, &mut columns, &mut mu)?;
+    let proof = dual::prove(view, &columns, &mu)?;
+    Ok((Bound { value: proof.bound, mu, mean_cost: proof.mean_cost }, columns))
 }

@@ -17,7 +17,7 @@ use super::view::{Stopped, View};
 use super::window::Windows;
 
 /// Log-radius to which rays enter the preconditioner.
-const CUT: f64 = 6.0;
+const CUT: f32 = 6.0;
 /// Relative addition to the diagonal of each part's matrix.
 const REGULARISATION: f64 = 1e-10;
 
@@ -51,13 +51,15 @@ impl<'a> Normal<'a> {
         for &i in parts.iter().flat_map(|p| &p.rows) {
             cover[i as usize] += 1;
         }
+        let columns = columns_of_parts(windows, parts);
         let blocks = parts
             .par_iter()
+            .zip(columns)
             .map_init(
                 || vec![u32::MAX; n],
-                |local, part| {
+                |local, (part, columns)| {
                     view.proceed()?;
-                    let factor = factor(assemble(rays, windows, part, &weights, local));
+                    let factor = factor(assemble(rays, windows, part, &columns, &weights, local));
                     let weight =
                         part.rows.iter().map(|&i| (1.0 / f64::from(cover[i as usize])).sqrt());
                     Ok(Block { factor, weight: weight.collect() })
@@ -143,11 +145,35 @@ impl<'a> Normal<'a> {
     }
 }
 
+/// The columns whose cut window meets each part.
+fn columns_of_parts(windows: &Windows, parts: &[Part]) -> Vec<Vec<u32>> {
+    let mut parts_of_row = vec![Vec::new(); windows.columns()];
+    for (part, rows) in parts.iter().map(|part| &part.rows).enumerate() {
+        for &i in rows {
+            parts_of_row[i as usize].push(part);
+        }
+    }
+    let mut columns = vec![Vec::new(); parts.len()];
+    for k in 0..windows.columns() {
+        let window = windows.of(k);
+        for (&i, _) in window.rows.iter().zip(window.depth).filter(|(_, depth)| **depth <= CUT) {
+            for &part in &parts_of_row[i as usize] {
+                let list: &mut Vec<u32> = &mut columns[part];
+                if list.last() != Some(&(k as u32)) {
+                    list.push(k as u32);
+                }
+            }
+        }
+    }
+    columns
+}
+
 /// The part's block of A W A', rays cut at [`CUT`], lower triangle.
 fn assemble(
     rays: &Rays,
     windows: &Windows,
     part: &Part,
+    columns: &[u32],
     weights: &[Vec<f64>],
     local: &mut [u32],
 ) -> Mat<f64> {
@@ -155,23 +181,14 @@ fn assemble(
     for (at, &i) in part.rows.iter().enumerate() {
         local[i as usize] = at as u32;
     }
-    // The columns whose cut window meets the part: by symmetry those in the windows of its rows.
-    let mut columns: Vec<u32> = Vec::new();
-    for &i in &part.rows {
-        let window = windows.of(i as usize);
-        columns.extend(&window.rows[..window.distance.partition_point(|&d| d <= CUT)]);
-    }
-    columns.sort_unstable();
-    columns.dedup();
     let mut block = Mat::<f64>::zeros(m, m);
     let mut entries: Vec<(u32, u32)> = Vec::new();
     let (mut sum, mut pieces) = (Vec::new(), Vec::new());
-    for &k in &columns {
+    for &k in columns {
         let window = windows.of(k as usize);
         entries.clear();
-        let cut = window.distance.partition_point(|&d| d <= CUT);
-        for (at, &i) in window.rows[..cut].iter().enumerate() {
-            if local[i as usize] != u32::MAX {
+        for (at, (&i, &depth)) in window.rows.iter().zip(window.depth).enumerate() {
+            if depth <= CUT && local[i as usize] != u32::MAX {
                 entries.push((local[i as usize], at as u32));
             }
         }

@@ -236,6 +236,30 @@ impl Pricer {
         pivots
     }
 
+    /// Pivots where a subtree is worth moving by more than `relative` for each unit of its own top.
+    ///
+    /// Far from where a ray is large a subtree may be on the wrong side and yet worth nothing, so that
+    /// [`Self::optimise`] leaves it there. What it proves is multiplied on the way to the anchor,
+    /// though, by as much as the ray decays: before a proof such subtrees are moved too.
+    pub(crate) fn settle(&mut self, relative: f64, limit: usize) {
+        let mut pivots = 0;
+        loop {
+            let before = pivots;
+            for at in (1..self.link.len()).rev() {
+                let wrong = if self.link[at].is_ceiling() { 1.0 } else { -1.0 };
+                let worth = self.sum[at] * wrong;
+                if worth > 0.0 && worth > relative * self.log_z[at].exp() && pivots < limit {
+                    self.pivot(at);
+                    pivots += 1;
+                }
+            }
+            if pivots == before {
+                return;
+            }
+            self.refresh();
+        }
+    }
+
     /// Scales the subtree of `top` until an arc that leaves it is tight, and re-hangs it there.
     fn pivot(&mut self, top: usize) {
         let up = !self.link[top].is_ceiling();

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::colgen::ColumnGeneration;
-use super::columns::Columns;
 use super::sparse_rows::SparseRows;
 use super::verify::{check_sparse, check_while};
 use super::view::{Stopped, View};
-use super::{Bound, WINDOW_RADIUS, closed_form, ensure_local, first_bound, strict};
+use super::{
+    Bound, FarDuals, First, WINDOW_RADIUS, closed_form, ensure_local, first_bound, strict,
+};
 use crate::check::Report;
 use crate::error::Error;
 use crate::matrix::Matrix;
@@ -17,6 +18,10 @@ use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
 
 /// Bound and matrix are made when the gap promises to be this part of the last one.
 const MILESTONE: f64 = 0.12;
+/// Part of the gap asked for that must be promised: repair and strictness take the rest.
+const PROMISE: f64 = 0.7;
+/// Once the gap promised is this many times what is wanted, no milestone is made before.
+const NEAR_ENOUGH: f64 = 4.0;
 /// Iterations of column generation before it is given up.
 const ITERATIONS: usize = 100;
 
@@ -59,11 +64,27 @@ impl<'a> Run<'a> {
 
     /// The closed form first; more only where its gap does not suffice.
     fn improve(&mut self) -> Result<(), Stopped> {
-        let columns = self.closed_form()?;
-        if self.gap() > self.settings.gap {
-            self.generate_columns(columns)?;
+        let mut first = self.closed_form()?;
+        if self.gap() <= self.settings.gap {
+            return Ok(());
         }
-        Ok(())
+        if !first.is_proven {
+            drop(first);
+            if let Some(generation) = ColumnGeneration::afresh(&self.view, self.radius())? {
+                return self.generate_columns(generation);
+            }
+            first = self.repaired(FarDuals::Repair)?;
+        }
+        let columns = first.columns.with_shortest_path_rays(1.0);
+        let weights = closed_form::weights(&self.view, &columns)?;
+        let generation = ColumnGeneration::new(&self.view, columns, &weights, &self.bound.mu)?;
+        self.generate_columns(generation)
+    }
+
+    /// The closed form's columns, with what its repaired duals prove.
+    fn repaired(&mut self, far: FarDuals) -> Result<First, Stopped> {
+        let bound = &mut self.bound;
+        first_bound(&self.view, far, |found| bound.improve(found))
     }
 
     /// The cheapest to report from everywhere, of a few columns.
@@ -79,9 +100,8 @@ impl<'a> Run<'a> {
         sampled.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(k, _)| k)
     }
 
-    fn closed_form(&mut self) -> Result<Columns, Stopped> {
-        let bound = &mut self.bound;
-        let columns = first_bound(&self.view, WINDOW_RADIUS, |found| bound.improve(found))?;
+    fn closed_form(&mut self) -> Result<First, Stopped> {
+        let First { columns, is_proven } = self.repaired(FarDuals::Leave)?;
         self.rays = columns.windows.columns();
         let shrink = self.shrink();
         // Pricing has moved the rays away from the shortest-path trees.
@@ -98,17 +118,13 @@ impl<'a> Run<'a> {
             self.offer(strict::strict_matrix(&self.view, &half, seeds, threshold)?)?;
         }
         self.report();
-        Ok(columns)
+        Ok(First { columns, is_proven })
     }
 
-    /// Column generation from the closed form. Bound and matrix are made only where they promise
+    /// Column generation. Bound and matrix are made only where they promise
     /// much less of a gap, because each costs as much as a few iterations, and before time is up.
-    fn generate_columns(&mut self, columns: Columns) -> Result<(), Stopped> {
-        let columns = columns.with_shortest_path_rays(1.0);
-        let weights = closed_form::weights(&self.view, &columns)?;
-        let mut generation = ColumnGeneration::new(&self.view, columns, &weights, &self.bound.mu)?;
-        // Strictness takes a tenth of the gap asked for.
-        let wanted = 0.85 * self.settings.gap;
+    fn generate_columns(&mut self, mut generation: ColumnGeneration) -> Result<(), Stopped> {
+        let wanted = PROMISE * self.settings.gap;
         let mut promised = wanted.max(MILESTONE * self.gap().min(1.0));
         // Proof and matrix take about as long as those of the closed form did.
         let reserve = self.stop.seconds();
@@ -117,6 +133,9 @@ impl<'a> Run<'a> {
             let estimate = generation.iterate(&self.view)?;
             self.rays = self.rays.max(generation.rays());
             let last = self.stop.seconds() + reserve >= limit;
+            if estimate.gap() <= NEAR_ENOUGH * wanted {
+                promised = promised.min(wanted);
+            }
             if estimate.gap() <= promised || last {
                 self.harvest(&mut generation)?;
                 if self.gap() <= self.settings.gap || last {
@@ -143,6 +162,17 @@ impl<'a> Run<'a> {
         let rays = generation.matrix(&self.view, shrink)?;
         let seeds = |k: usize, out: &mut Vec<(u32, f64)>| generation.column(&rays, k, out);
         self.offer(strict::strict_matrix(&self.view, &lengths, seeds, self.threshold())?)
+    }
+
+    /// Log-radius of windows beyond which a ray has at most a tenth of the gap of its cost, which is
+    /// `(T^2 + 2 T + 2) exp(-T) / 2` in a plane where costs grow with distance.
+    fn radius(&self) -> f64 {
+        let beyond = |t: f64| 0.5 * (t * t + 2.0 * t + 2.0) * (-t).exp();
+        let mut radius = 8.0;
+        while radius < WINDOW_RADIUS && beyond(radius) > 0.1 * self.settings.gap {
+            radius += 0.5;
+        }
+        radius
     }
 
     /// How much of epsilon is kept back for normalising rows.

@@ -1,4 +1,5 @@
-//! Windows: for every column the rows within a log-distance of its anchor, by bounded Dijkstra.
+//! Windows: for every column the rows within a log-distance of its anchor, by bounded Dijkstra, or of any
+//! row that it draws to.
 //!
 //! Rays decay like `exp(-eps D)`, so beyond a log-distance `T` a column hardly matters. Everything
 //! in this engine lives on these balls, and memory is `rows * |ball|`, never `rows * columns`.
@@ -8,6 +9,7 @@ use std::collections::BinaryHeap;
 
 use rayon::prelude::*;
 
+use super::drawn::{Draw, Drawn};
 use super::graph::ArcGraph;
 use super::view::{Stopped, View};
 
@@ -63,6 +65,20 @@ impl Dijkstra {
         limit: f64,
         mut visit: impl FnMut(u32, f64, u32),
     ) {
+        self.run_while(graph, seeds, limit, |row, distance, parent| {
+            visit(row, distance, parent);
+            true
+        });
+    }
+
+    /// As [`Self::run`], until `visit` says not to go on.
+    pub(crate) fn run_while(
+        &mut self,
+        graph: &ArcGraph,
+        seeds: impl Iterator<Item = (u32, f64)>,
+        limit: f64,
+        mut visit: impl FnMut(u32, f64, u32) -> bool,
+    ) {
         self.now += 1;
         self.heap.clear();
         for (row, key) in seeds {
@@ -77,7 +93,9 @@ impl Dijkstra {
             self.best[row as usize] = f64::NEG_INFINITY;
             let parent = if from == u32::MAX { settled } else { self.position[from as usize] };
             self.position[row as usize] = settled;
-            visit(row, key, parent);
+            if !visit(row, key, parent) {
+                return;
+            }
             settled += 1;
             for (next, length) in graph.arcs(row as usize) {
                 self.offer(next, key + length, row, limit);
@@ -108,6 +126,7 @@ pub(crate) struct Windows {
     row: Vec<u32>,
     distance: Vec<f64>,
     parent: Vec<u32>,
+    depth: Vec<f32>,
 }
 
 /// One column's window.
@@ -119,45 +138,151 @@ pub(crate) struct Window<'a> {
     pub(crate) distance: &'a [f64],
     /// The parent in the shortest-path tree, as a position in this window.
     pub(crate) parent: &'a [u32],
+    /// Log-distance from the anchor or the nearest row that the column draws to; infinite on paths
+    /// between them.
+    pub(crate) depth: &'a [f32],
+}
+
+/// Log-radius around rows that are drawn, but not strongly.
+const WEAK_RADIUS: f64 = 3.0;
+
+/// A window as it is grown.
+#[derive(Default)]
+struct Ball {
+    rows: Vec<u32>,
+    distance: Vec<f64>,
+    parent: Vec<u32>,
+    depth: Vec<f32>,
+}
+
+/// Working memory for windows around several rows.
+struct Grower {
+    dijkstra: Dijkstra,
+    /// Depth of the rows of the present window, infinite elsewhere.
+    depth: Vec<f32>,
+    ball: Ball,
+    position: Vec<u32>,
+}
+
+impl Grower {
+    fn new(rows: usize) -> Self {
+        Self {
+            dijkstra: Dijkstra::new(rows),
+            depth: vec![f32::INFINITY; rows],
+            ball: Ball::default(),
+            position: Vec::new(),
+        }
+    }
+
+    /// The rows within `radius` of the anchor `k` or of a row that it draws to, and what lies on the
+    /// shortest paths from the anchor to them.
+    fn grow(&mut self, graph: &ArcGraph, k: u32, drawn: &[Draw], radius: f64) -> Ball {
+        let Self { dijkstra, depth, ball, position } = self;
+        let mut members = Vec::new();
+        let weak = (radius - WEAK_RADIUS).max(0.0);
+        let drawn = drawn.iter().map(|draw| (draw.row, if draw.strongly { 0.0 } else { weak }));
+        let seeds = std::iter::once((k, 0.0)).chain(drawn);
+        dijkstra.run(graph, seeds, radius, |i, d, _| {
+            depth[i as usize] = d as f32;
+            members.push(i);
+        });
+        // Everything from the anchor outwards until the last member; then only what leads to one.
+        let Ball { rows, distance, parent, .. } = ball;
+        rows.clear();
+        distance.clear();
+        parent.clear();
+        let mut missing = members.len();
+        let seed = std::iter::once((k, 0.0));
+        dijkstra.run_while(graph, seed, f64::INFINITY, |i, d, p| {
+            rows.push(i);
+            distance.push(d);
+            parent.push(p);
+            missing -= usize::from(depth[i as usize] < f32::INFINITY);
+            missing > 0
+        });
+        position.clear();
+        position.resize(rows.len(), u32::MAX);
+        for at in (0..rows.len()).rev() {
+            if depth[rows[at] as usize] < f32::INFINITY || position[at] == 0 {
+                position[at] = 0;
+                position[parent[at] as usize] = 0;
+            }
+        }
+        let mut grown = Ball::default();
+        for at in 0..rows.len() {
+            if position[at] == 0 {
+                position[at] = grown.rows.len() as u32;
+                grown.rows.push(rows[at]);
+                grown.distance.push(distance[at]);
+                grown.parent.push(position[parent[at] as usize]);
+                grown.depth.push(depth[rows[at] as usize]);
+            }
+        }
+        for i in members {
+            depth[i as usize] = f32::INFINITY;
+        }
+        grown
+    }
 }
 
 impl Windows {
     /// Grows the ball of log-radius `radius[k]` around every anchor row `k` of `graph`, the view's own
     /// or one with other lengths.
     pub(crate) fn grow(view: &View<'_>, graph: &ArcGraph, radius: &[f64]) -> Result<Self, Stopped> {
-        type Ball = (Vec<u32>, Vec<f64>, Vec<u32>);
-        let balls: Vec<Ball> = (0..graph.rows())
+        let balls = (0..graph.rows())
             .into_par_iter()
             .map_init(
                 || Dijkstra::new(graph.rows()),
                 |dijkstra, k| {
                     view.proceed()?;
-                    let (mut rows, mut distance, mut parent) = Ball::default();
+                    let mut ball = Ball::default();
                     let seed = std::iter::once((k as u32, 0.0));
                     dijkstra.run(graph, seed, radius[k], |i, d, p| {
-                        rows.push(i);
-                        distance.push(d);
-                        parent.push(p);
+                        ball.rows.push(i);
+                        ball.distance.push(d);
+                        ball.parent.push(p);
+                        ball.depth.push(d as f32);
                     });
-                    Ok((rows, distance, parent))
+                    Ok(ball)
                 },
             )
             .collect::<Result<_, Stopped>>()?;
-        let total = balls.iter().map(|b| b.0.len()).sum();
+        Ok(Self::join(balls))
+    }
+
+    /// Windows that reach `radius` beyond the anchor and beyond every row that the column draws to.
+    pub(crate) fn around(view: &View<'_>, drawn: &Drawn, radius: f64) -> Result<Self, Stopped> {
+        let balls = (0..view.rows())
+            .into_par_iter()
+            .map_init(
+                || Grower::new(view.rows()),
+                |grower, k| {
+                    view.proceed()?;
+                    Ok(grower.grow(&view.graph, k as u32, drawn.of(k), radius))
+                },
+            )
+            .collect::<Result<_, Stopped>>()?;
+        Ok(Self::join(balls))
+    }
+
+    fn join(balls: Vec<Ball>) -> Self {
+        let total = balls.iter().map(|b| b.rows.len()).sum();
         let mut windows = Self {
             start: Vec::with_capacity(balls.len() + 1),
             row: Vec::with_capacity(total),
             distance: Vec::with_capacity(total),
             parent: Vec::with_capacity(total),
+            depth: Vec::with_capacity(total),
         };
         windows.start.push(0);
-        for (rows, distance, parent) in balls {
-            windows.row.extend(rows);
-            windows.distance.extend(distance);
-            windows.parent.extend(parent);
+        for ball in balls {
+            windows.row.extend(ball.rows);
+            windows.distance.extend(ball.distance);
+            windows.parent.extend(ball.parent);
+            windows.depth.extend(ball.depth);
             windows.start.push(windows.row.len());
         }
-        Ok(windows)
+        windows
     }
 
     /// Number of columns.
@@ -181,7 +306,8 @@ impl Windows {
         Window {
             rows: &self.row[range.clone()],
             distance: &self.distance[range.clone()],
-            parent: &self.parent[range],
+            parent: &self.parent[range.clone()],
+            depth: &self.depth[range],
         }
     }
 }

@@ -1,0 +1,114 @@
+//! Which rows a column draws to: where its rays may be large.
+//!
+//! Where costs are uneven a column is not used around its own place alone. A place that is hard to reach
+//! has a large dual, and every column that costs less is drawn to it: rays that peak there. A window that
+//! ended near such a row would leave out what those rays cost on the other side of it, so windows reach
+//! beyond every row that is drawn to.
+
+use rayon::prelude::*;
+
+use super::view::{Stopped, View};
+use super::window::Dijkstra;
+
+/// Duals may grow by this factor before rows are drawn that were not.
+const MARGIN: f64 = 1.1;
+/// Log-radius of the neighbourhood that says whether a row is drawn strongly.
+const NEIGHBOURHOOD: f64 = 2.5;
+/// Columns that may draw to one row. Where more would, its dual is kept below the cost of the others:
+/// that costs bound, but windows would grow to the whole map for a row that is indifferent.
+const MOST_COLUMNS: usize = 500;
+
+/// A row that a column draws to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Draw {
+    pub(crate) row: u32,
+    /// Whether its neighbourhood is drawn along: then a ray that peaks here may pay.
+    pub(crate) strongly: bool,
+}
+
+/// The rows that each column draws to, its anchor aside.
+#[derive(Clone, Debug)]
+pub(crate) struct Drawn {
+    start: Vec<usize>,
+    draw: Vec<Draw>,
+    /// What the dual of each row must not exceed.
+    pub(crate) ceiling: Vec<f64>,
+}
+
+/// The columns that draw to one row, strongly or not.
+struct DrawnRow {
+    columns: Vec<(u32, bool)>,
+    ceiling: f64,
+}
+
+impl Drawn {
+    /// The draws at the duals `mu`.
+    pub(crate) fn at(view: &View<'_>, mu: &[f64]) -> Result<Self, Stopped> {
+        let n = view.rows();
+        let rows: Vec<DrawnRow> = (0..n)
+            .into_par_iter()
+            .map_init(
+                || (vec![0.0; n], Dijkstra::new(n)),
+                |(costs, dijkstra), i| {
+                    view.proceed()?;
+                    view.cost_row(i, costs);
+                    Ok(DrawnRow::of(view, mu, i, costs, dijkstra))
+                },
+            )
+            .collect::<Result<_, Stopped>>()?;
+        Ok(Self::from_rows(rows))
+    }
+
+    /// The rows that column `k` draws to.
+    pub(crate) fn of(&self, k: usize) -> &[Draw] {
+        &self.draw[self.start[k]..self.start[k + 1]]
+    }
+
+    fn from_rows(rows: Vec<DrawnRow>) -> Self {
+        let n = rows.len();
+        let mut start = vec![0usize; n + 1];
+        for &(k, _) in rows.iter().flat_map(|row| &row.columns) {
+            start[k as usize + 1] += 1;
+        }
+        for k in 0..n {
+            start[k + 1] += start[k];
+        }
+        let mut next = start.clone();
+        let mut draw = vec![Draw { row: 0, strongly: false }; start[n]];
+        for (i, row) in rows.iter().enumerate() {
+            for &(k, strongly) in &row.columns {
+                draw[next[k as usize]] = Draw { row: i as u32, strongly };
+                next[k as usize] += 1;
+            }
+        }
+        Self { start, draw, ceiling: rows.iter().map(|row| row.ceiling).collect() }
+    }
+}
+
+impl DrawnRow {
+    fn of(view: &View<'_>, mu: &[f64], i: usize, costs: &[f64], dijkstra: &mut Dijkstra) -> Self {
+        let mut below: Vec<u32> =
+            (0..costs.len() as u32).filter(|&k| costs[k as usize] < MARGIN * mu[i]).collect();
+        let mut ceiling = f64::INFINITY;
+        if below.len() > MOST_COLUMNS {
+            let cost = |k: &u32| costs[*k as usize];
+            let by_cost = |a: &u32, b: &u32| cost(a).total_cmp(&cost(b));
+            ceiling = cost(below.select_nth_unstable_by(MOST_COLUMNS, by_cost).1);
+            below.retain(|k| cost(k) < ceiling);
+        }
+        let (mut rows, mut share) = (Vec::new(), Vec::new());
+        let seed = std::iter::once((i as u32, 0.0));
+        dijkstra.run(&view.graph, seed, NEIGHBOURHOOD, |j, d, _| {
+            rows.push(j);
+            share.push((-d).exp());
+        });
+        let mut near = vec![0.0; rows.len()];
+        let mut strongly = |k: u32| {
+            view.gather_costs(k as usize, &rows, &mut near);
+            let weights = rows.iter().zip(&near).map(|(&j, c)| c - MARGIN * mu[j as usize]);
+            weights.zip(&share).map(|(weight, share)| weight * share).sum::<f64>() < 0.0
+        };
+        let columns = below.into_iter().map(|k| (k, strongly(k))).collect();
+        Self { columns, ceiling }
+    }
+}
