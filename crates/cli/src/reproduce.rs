@@ -69,10 +69,7 @@ impl Reproduce {
             figures,
             pictures,
         };
-        lrgeo_map::write_whole(
-            &self.output.join("report.json"),
-            [serde_json::to_vec(&report).unwrap_or_default().as_slice()],
-        )?;
+        report.write(&self.output)?;
         let index = self.output.join("index.html");
         println!("{}", summary(&report, &index, begun.elapsed().as_secs_f64()));
         Ok(())
