@@ -293,7 +293,10 @@ fn open_tiles(
         let publication = publish(&built, fingerprint, None, issued, key, progress)?;
         publication.write(&root)?;
     }
-    let refused = |error| ServerError::Tiles { path: root.clone(), key: home.key_path(), error };
+    let refused = |error| {
+        let (path, key) = (root.clone(), home.key_path());
+        ServerError::Tiles { path, key, error: Box::new(error) }
+    };
     let directory = Directory::open(&root, &key.public()).map_err(refused)?;
     directory.manifest.expect_map(city.version().into()).map_err(refused)?;
     directory.places().map_err(refused)?;

@@ -41,7 +41,7 @@ pub enum ServerError {
         /// The key that they must be signed with.
         key: PathBuf,
         /// What is wrong with them.
-        error: TileError,
+        error: Box<TileError>,
     },
     /// The address cannot be listened on.
     #[error("{address}: {error}; choose another with --listen")]
