@@ -14,6 +14,7 @@ use super::{Attack, Trial};
 ///
 /// Given centres `a_1 .. a_n` a candidate v has the likelihood `prod 1 / |N_v|` if all of them are relevant
 /// to it and 0 otherwise; the attacker weighs that with the prior.
+#[allow(clippy::too_many_arguments)] // All of them are the attack's own terms.
 pub fn requests(
     places: &Geography,
     graph: Option<&NeighbourGraph>,

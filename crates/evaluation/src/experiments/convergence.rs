@@ -44,7 +44,7 @@ pub fn run(
         };
         figures.push(Figure {
             id: format!("benders-{name}"),
-            title: format!("Benders' convergence, `{name}` settings"),
+            title: format!("Benders' convergence, {name} settings"),
             about: format!(
                 "{}, K = {PLACES}, one round of {USERS} users: the bounds of Proposition 4.2 after each iteration.",
                 setup.ground.name

@@ -42,6 +42,9 @@ impl Setup<'_> {
     }
 }
 
+/// Measures, and makes figures of it.
+type Run = fn(&Setup<'_>, &mut Notebook, &dyn Progress) -> Result<Vec<Figure>, MechanismError>;
+
 /// One experiment.
 pub struct Experiment {
     /// Its name in options and keys.
@@ -49,7 +52,7 @@ pub struct Experiment {
     /// For people.
     pub title: &'static str,
     /// Measures, and makes figures of it.
-    pub run: fn(&Setup<'_>, &mut Notebook, &dyn Progress) -> Result<Vec<Figure>, MechanismError>,
+    pub run: Run,
 }
 
 /// All of them.

@@ -25,7 +25,7 @@ pub fn against_gamma(
         })
         .collect::<Result<_, MechanismError>>()?;
     let about = format!(
-        "{}, K = {places}, `paper` settings with every relevant place within Gamma, {largest} user. The paper: a ratio \
+        "{}, K = {places}, paper settings with every relevant place within Gamma, {largest} user. The paper: a ratio \
          that falls by 35 % from 10 to 20 km and hardly from there; its map reaches farther than this block.",
         setup.ground.name
     );
@@ -45,7 +45,7 @@ pub fn against_cells(
         .map(|km| Ok((km, Plan { table_cell: Length::from_km(km)?, ..Plan::paper()? })))
         .collect::<Result<_, MechanismError>>()?;
     let about = format!(
-        "{}, K = {places}, `paper` settings, {count} users. The paper: stable up to 0.2 km, then a marked increase.",
+        "{}, K = {places}, paper settings, {count} users. The paper: stable up to 0.2 km, then a marked increase.",
         setup.ground.name
     );
     figure(setup, notebook, progress, "cells", "cell size, km", about, places, count, &variations)

@@ -56,7 +56,7 @@ pub fn users_grow(
 
 fn about(setup: &Setup<'_>, what: &str) -> String {
     format!(
-        "{}, `paper` settings, {what}, {} repeats. The paper reports up to 1.8 s at every K, rising with users.",
+        "{}, paper settings, {what}, {} repeats. The paper reports up to 1.8 s at every K, rising with users.",
         setup.ground.name,
         setup.repeats()
     )

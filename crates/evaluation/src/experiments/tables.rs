@@ -132,7 +132,7 @@ fn figures_of(
         (0..METHODS.len()).map(|m| series(m, value, paper(&METHODS[m]))).collect()
     };
     let about = format!(
-        "{}: blocks of K places around the centre, `{name}` settings (epsilon {}), {USERS} random users, {} repeats with \
+        "{}: blocks of K places around the centre, {name} settings (epsilon {}), {USERS} random users, {} repeats with \
          random users and targets; mean ± 1.96 standard deviations.",
         setup.ground.name,
         plan.epsilon,
@@ -140,7 +140,7 @@ fn figures_of(
     );
     let figure = |id: &str, title: &str, y: &str, series: Vec<Series>, flags: Vec<String>| Figure {
         id: format!("{id}-{name}"),
-        title: format!("{title}, `{name}` settings"),
+        title: format!("{title}, {name} settings"),
         about: about.clone(),
         x: axis("K", false),
         y: axis(y, false),

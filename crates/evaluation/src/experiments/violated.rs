@@ -51,19 +51,19 @@ pub fn run(
         let mut flags = Vec::new();
         if worst > 0.0 {
             flags.push(format!(
-                "LR-Geo, `{name}`: rows in use violate Geo-Ind between users by a factor of up to {:.3e} beyond exp(epsilon d)",
+                "LR-Geo, {name} settings: rows in use violate Geo-Ind between users by a factor of up to {:.3e} beyond exp(epsilon d)",
                 worst.exp()
             ));
         }
         let about = format!(
-            "{}, K = {PLACES}, `{name}` settings, users among the places nearest to a random one, {} repeats. As the paper counts: \
+            "{}, K = {PLACES}, {name} settings, users among the places nearest to a random one, {} repeats. As the paper counts: \
              over all relevant rows of all users; deployed: only rows that are really used. The paper: at most 0.13 %.",
             setup.ground.name,
             setup.repeats()
         );
         let figure = |id: &str, title: &str, y: &str, log, series| Figure {
             id: format!("{id}-{name}"),
-            title: format!("{title}, `{name}` settings"),
+            title: format!("{title}, {name} settings"),
             about: about.clone(),
             x: axis("users", false),
             y: axis(y, log),

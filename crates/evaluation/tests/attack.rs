@@ -1,0 +1,116 @@
+//! The attacks find what they must find, and nothing where there is nothing.
+
+use lrgeo_evaluation::attack::repeat::repeats;
+use lrgeo_evaluation::attack::request::requests;
+use lrgeo_evaluation::attack::targets::recover;
+use lrgeo_evaluation::attack::trace::{Walk, traces};
+use lrgeo_evaluation::attack::upload::{Defence, Fingerprints};
+use lrgeo_evaluation::attack::{Trial, chance, edges};
+use lrgeo_map::demo::demo_map;
+use lrgeo_map::units::Length;
+use lrgeo_map::utility::UtilityKind;
+use lrgeo_mechanism::lr_geo::coefficients::Costs;
+use lrgeo_mechanism::relevant::{geo_ind_graph, relevant_places};
+use lrgeo_mechanism::{City, Epsilon, Plan, build, by_name};
+
+fn city(places: usize) -> City {
+    let map = demo_map(1, Length::from_m(500.0).unwrap()).unwrap();
+    let map = map.with_places(&map.central_block(places));
+    let version = map.version();
+    City::new(map, version, UtilityKind::TravelDistance, &()).unwrap()
+}
+
+fn everybody(city: &City) -> Vec<u32> {
+    (0..city.places() as u32).collect()
+}
+
+#[test]
+fn ranks_count_ties_as_chance() {
+    let city = city(10);
+    let scores = [(0, 1.0), (1, 0.5), (2, 1.0), (3, 2.0)];
+    let trial = Trial::rank(&city, 2, false, &scores);
+    assert_eq!((trial.better, trial.tied), (1, 2));
+    assert_eq!(trial.error_km, city.distance_km(1, 2), "the guess is place 1");
+}
+
+#[test]
+fn costs_name_everybody_and_a_prior_hardly_anybody() {
+    let city = city(80);
+    let plan = Plan::practical().unwrap();
+    let graph = geo_ind_graph(&city, &plan);
+    let edge = edges(&city, graph.as_ref(), &plan);
+    assert!(edge.contains(&true));
+    let table = city.table(plan.table_cell, &()).unwrap();
+    let costs = Costs::of(&city, table.as_deref());
+    let prints = Fingerprints::new(&city, graph.as_ref(), &costs, &plan, &edge, &());
+    let users = everybody(&city);
+    assert_eq!(prints.costs(&users).unwrap().all.top_1, 1.0);
+    let distances = |defence| prints.distances(&users, false, defence, 1).unwrap().all;
+    let (plain, coarse) = (distances(Defence::None), distances(Defence::Rounded(5.0)));
+    assert!(plain.top_1 > 0.5 && coarse.top_1 < plain.top_1, "{plain:?} {coarse:?}");
+    let blind = chance(&city, &users, &edge).unwrap().all;
+    assert!(blind.top_1 < 0.1 && blind.anonymity_median > 10.0, "{blind:?}");
+}
+
+#[test]
+fn requests_intersect_until_one_place_is_left() {
+    let city = city(80);
+    let mut plan = Plan::practical().unwrap();
+    plan.radii.relevant = 1.0;
+    let graph = geo_ind_graph(&city, &plan);
+    let edge = vec![false; city.places()];
+    let users = everybody(&city);
+    let attacks = requests(&city, graph.as_ref(), &plan, &users, &edge, &[1, 5, 40], 7, &());
+    let top: Vec<f64> = attacks.iter().map(|attack| attack.all.top_1).collect();
+    assert!(top[0] < top[1] && top[1] < top[2] && top[2] > 0.9, "{top:?}");
+    // After one request every place that has the centre among its relevant ones is possible.
+    let sizes = users.iter().map(|&v| relevant_places(&city, graph.as_ref(), &plan, v).len());
+    assert!(attacks[0].all.anonymity_median <= sizes.max().unwrap() as f64);
+}
+
+#[test]
+fn the_targets_come_out_of_the_table() {
+    let map = demo_map(1, Length::from_m(700.0).unwrap()).unwrap();
+    let found = recover(&map, 60, 1_500, 3, &()).unwrap();
+    assert!(found.total_variation < 1e-6, "{found:?}");
+    assert!(found.likeliest_named && found.error_km < 1e-6 && found.chance > 0.3, "{found:?}");
+    // Too few entries are not enough.
+    let poor = recover(&map, 60, 10, 3, &()).unwrap();
+    assert!(poor.total_variation > 0.05, "{poor:?}");
+}
+
+#[test]
+fn repeated_reports_average_out_unless_they_are_remembered() {
+    let city = city(60);
+    let plan = Plan::new(&city, Epsilon::per_km(2.0).unwrap());
+    let built = build(by_name("exp").unwrap(), &city, &plan, &()).unwrap();
+    let edge = vec![false; city.places()];
+    let users: Vec<u32> = everybody(&city).repeat(4);
+    let attacks = repeats(&built, &city, &users, &edge, &[1, 10, 100], 5, &()).unwrap();
+    let top: Vec<f64> = attacks.iter().map(|attack| attack.all.top_1).collect();
+    // Averaged at 1, 10, 100; multiplied likewise; remembered.
+    assert!(top[0] < top[1] && top[1] < top[2], "{top:?}");
+    assert!(top[3] < top[4] && top[4] < top[5] && top[5] > 0.9, "{top:?}");
+    assert!(top[5] >= top[2], "who knows the mechanism does not do worse: {top:?}");
+    assert_eq!(top[6], top[3], "remembered, a hundred reports say as much as one");
+    // The likelihood attacker with one report is the Bayesian one of the other module.
+    let expected = lrgeo_evaluation::adversary::adversary(&built, &()).hit_rate;
+    assert!((top[3] - expected).abs() < 0.15, "{} {expected}", top[3]);
+}
+
+#[test]
+fn smoothing_a_trace_helps_the_attacker() {
+    let city = city(60);
+    let plan = Plan::new(&city, Epsilon::per_km(1.5).unwrap());
+    let built = build(by_name("exp").unwrap(), &city, &plan, &()).unwrap();
+    let edge = vec![false; city.places()];
+    let starts: Vec<u32> = everybody(&city).repeat(3);
+    let walk = Walk { steps: 10, reach_km: 0.8, stay: 0.5 };
+    let attacks = traces(&built, &city, &starts, &edge, &walk, 9, &()).unwrap();
+    assert_eq!(attacks[0].all.users, 10 * starts.len());
+    assert!(attacks[1].all.error_km < attacks[0].all.error_km, "{attacks:?}");
+    let again = traces(&built, &city, &starts, &edge, &walk, 9, &()).unwrap();
+    assert_eq!(attacks, again, "the same seed, the same numbers");
+    let other = traces(&built, &city, &starts, &edge, &walk, 10, &()).unwrap();
+    assert_ne!(attacks, other);
+}
