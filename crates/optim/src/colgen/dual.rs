@@ -1,7 +1,7 @@
 //! Dual repair: from the master's duals to duals that are feasible for every column.
 //!
 //! Lowering mu never hurts a column, so one pass over the columns that price out is enough: each is
-//! priced again at the duals its predecessors have left, and the row where its ray is largest pays for
+//! priced again at the duals its predecessors have left, and the rows where its ray is largest pay for
 //! what is still missing. What one column pays, its neighbours save. The sum of the result is a bound, the
 //! result is the centre from which the interior point goes on, and the rays met on the way join too.
 

