@@ -62,7 +62,7 @@ pub const REGISTRY: &[&dyn Mechanism] = &[
     &crate::const_opt::ConstOpt,
     &crate::laplace::PlanarLaplace,
     &crate::exponential::ExpMech,
-    &crate::published::Published,
+    &crate::published::Published::DEFAULT,
 ];
 
 /// The mechanism of that name.

@@ -9,11 +9,16 @@ use crate::programme::{Constraints, square_matrix};
 use crate::rows::SparseMatrix;
 use crate::{City, Cover, Guarantee, MechanismError, Notion, Plan, Proof, Rows};
 
-/// Up to here the dense engine; above, the one whose memory is linear in the places.
-const DENSE_PLACES: usize = 2_000;
-
 /// One mechanism for everybody.
-pub struct Published;
+pub struct Published {
+    /// Up to here the dense engine; above, the one whose memory is linear in the places.
+    pub largest_dense: usize,
+}
+
+impl Published {
+    /// As it is listed.
+    pub const DEFAULT: Self = Self { largest_dense: 2_000 };
+}
 
 impl Mechanism for Published {
     fn name(&self) -> &'static str {
@@ -38,7 +43,7 @@ impl Mechanism for Published {
         let constraints = Constraints::new(city, &plan, progress)?;
         let problem = constraints.omg(city)?;
         let prior = city.prior().iter().sum();
-        let (rows, solution) = if city.places() <= DENSE_PLACES {
+        let (rows, solution) = if city.places() <= self.largest_dense {
             let solution = colgen::solve(&problem, &plan.settings(1e-3))?;
             (Rows::Dense(square_matrix(&solution)?), solution)
         } else {

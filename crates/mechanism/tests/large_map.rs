@@ -1,0 +1,52 @@
+//! `published` as it is on large maps: sparse rows, from the city to the tile that a phone reads.
+
+#[path = "common/city.rs"]
+#[allow(dead_code)]
+mod city;
+
+use lrgeo_mechanism::publish::{Directory, SecretKey, publish};
+use lrgeo_mechanism::published::Published;
+use lrgeo_mechanism::verify::verify;
+use lrgeo_mechanism::{Built, Epsilon, Notion, Plan, Rows, build};
+
+#[test]
+fn sparse_rows_are_built_saved_verified_published_and_read_back() {
+    let city = city::block(3, 500.0, 220);
+    let epsilon = Epsilon::per_km(1.0 / city.spacing_km()).unwrap();
+    let plan = Plan { gap: Some(0.05), ..Plan::new(&city, epsilon) };
+    let built = build(&Published { largest_dense: 100 }, &city, &plan, &()).unwrap();
+    assert!(matches!(built.rows, Rows::Sparse(_)));
+    assert_eq!(built.guarantee.notion, Notion::AllPairs);
+    let proof = built.proof.unwrap();
+    assert!(proof.gap <= 0.05, "gap {}", proof.gap);
+    // The dense engine's answer for the same map lies between the bounds.
+    let plan = Plan { gap: Some(1e-4), ..plan };
+    let dense = build(&Published::DEFAULT, &city, &plan, &()).unwrap().proof.unwrap();
+    assert!(proof.lower_bound <= dense.cost && dense.lower_bound <= proof.cost);
+
+    let folder = std::env::temp_dir().join(format!("lrgeo-large-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("city.lrmech");
+    let fingerprint = built.save(&file).unwrap();
+    let (opened, again) = Built::open(&file).unwrap();
+    assert_eq!(fingerprint, again);
+    let verdict = verify(&opened, &());
+    assert!(verdict.holds() && verdict.guaranteed.violations == 0);
+
+    let key = SecretKey::from_seed([1; 32]).unwrap();
+    let issued = "2026-11-16".parse().unwrap();
+    let tiles = folder.join("tiles");
+    publish(&opened, fingerprint, None, issued, &key, &()).unwrap().write(&tiles).unwrap();
+    let directory = Directory::open(&tiles, &key.public()).unwrap();
+    assert_eq!(directory.places().unwrap().coords(), built.coords);
+    let mut read = 0;
+    for number in 0..directory.manifest.tiles.len() {
+        let tile = directory.tile(number).unwrap();
+        for &place in &tile.places {
+            assert_eq!(tile.row(place), built.row(place), "place {place}");
+            read += 1;
+        }
+    }
+    assert_eq!(read, city.places());
+    std::fs::remove_dir_all(&folder).unwrap();
+}
