@@ -27,7 +27,8 @@ pub fn section(rome: &Rome) -> Section {
 /// The same on a map with about 10,000 finer places.
 pub fn fine_section(rome: &Rome) -> Section {
     let fine = whole_of_about(rome, 10_000);
-    let plan = Plan { gap: Some(2e-2), ..at_one_spacing(&fine) };
+    let mut plan = Plan { gap: Some(2e-2), ..at_one_spacing(&fine) };
+    plan.solver.time_limit = Some(Duration::from_secs(900));
     report("Published for everybody, finer places", vec![line("published", &fine, &plan, "2 %")])
 }
 

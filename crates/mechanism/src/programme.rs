@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(settled, raised);
         // With a free entry that can bear it, the sum is one.
         let mut settled = row;
-        settle(&mut settled, |k| k < 2 || k == 2);
+        settle(&mut settled, |k| k <= 2);
         assert_eq!(settled.iter().sum::<f64>(), 1.0);
         assert!((settled[2] - 0.4 - lacking).abs() < 1e-12);
         assert_eq!(settled[..2], raised[..2]);
