@@ -42,13 +42,17 @@ Examples, one per command:
   lrgeo obfuscate city.lrmech --at 64.14,-21.92
   lrgeo compare --demo --places 100
   lrgeo attack upload city.lrmap
+  lrgeo attack request city.lrmap --lr-radius 1km
+  lrgeo attack targets city.lrmap
+  lrgeo attack repeat city.lrmech
+  lrgeo attack trace city.lrmech
   lrgeo reproduce --quick -o report
   lrgeo key new -o operator.key
   lrgeo key show operator.key
   lrgeo publish city.lrmech -o tiles --key operator.key
   lrgeo serve --map city.lrmap --data city-data
-  lrgeo client obfuscate --server http://localhost:8417 --at 64.14,-21.92
-  lrgeo client status
+  lrgeo client obfuscate --server http://localhost:8417 --at 46.00,-30.00
+  lrgeo client status --json
   lrgeo client reset --reports --yes
   lrgeo client limit --cap 20/km --period 24h
   lrgeo solve problem.json -o solution.json
