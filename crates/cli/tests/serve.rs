@@ -162,3 +162,41 @@ fn what_cannot_be_served_is_said_before_anything_is_computed() {
         assert!(error.contains(said), "{arguments:?}: {error}");
     }
 }
+
+#[test]
+fn tiles_published_before_are_served_if_they_are_this_operators() {
+    let scratch = Scratch::new();
+    common::map(30).save(&scratch.0.join("city.lrmap")).unwrap();
+    let lrgeo = |arguments: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lrgeo"));
+        command.arg("-q").args(arguments.split(' ')).current_dir(&scratch.0).output().unwrap()
+    };
+    for arguments in [
+        "mechanism build city.lrmap --kind laplace --epsilon 2/km -o city.lrmech",
+        "key new -o mine.key",
+        "key new -o other.key",
+        "publish city.lrmech --key mine.key -o tiles",
+    ] {
+        let output = lrgeo(arguments);
+        assert!(output.status.success(), "{arguments}: {output:?}");
+    }
+    let refused =
+        lrgeo("serve --map city.lrmap --tiles tiles --key other.key --data d --listen 127.0.0.1:0");
+    assert_eq!(refused.status.code(), Some(1));
+    let error = String::from_utf8_lossy(&refused.stderr);
+    assert!(error.contains("tiles") && error.contains("lrgeo publish"), "{error}");
+
+    let mut child = Command::new(env!("CARGO_BIN_EXE_lrgeo"))
+        .args(["-q", "serve", "--map", "city.lrmap", "--tiles", "tiles", "--key", "mine.key"])
+        .args(["--data", "d", "--listen", "127.0.0.1:0"])
+        .current_dir(&scratch.0)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let url = line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line}"));
+    let server = Process { url: url.to_owned(), child };
+    let manifest = common::get(&format!("{}{}", server.url, path::MANIFEST), &[]);
+    assert_eq!(manifest.body, std::fs::read(scratch.0.join("tiles/manifest.json")).unwrap());
+}

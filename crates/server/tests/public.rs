@@ -236,3 +236,22 @@ fn messages_are_the_same_in_both_encodings_over_the_wire() {
         assert_eq!(answer.status, 200, "{}", answer.text());
     }
 }
+
+#[test]
+fn a_request_that_never_ends_is_ended() {
+    use std::io::{Read, Write};
+    let mut config = config(1);
+    config.limits.request_seconds = 1.0;
+    let scratch = Scratch::new();
+    let server = Running::start(map(30), &scratch.0, &config);
+    let address = server.url.strip_prefix("http://").unwrap();
+    let mut slow = std::net::TcpStream::connect(address).unwrap();
+    slow.set_read_timeout(Some(std::time::Duration::from_secs(30))).unwrap();
+    let head = "POST /v1/reports HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
+    slow.write_all(head.as_bytes()).unwrap();
+    let mut answer = [0; 2000];
+    let length = slow.read(&mut answer).unwrap();
+    let answer = String::from_utf8_lossy(&answer[..length]);
+    assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("timed_out"), "{answer}");
+    assert_eq!(server.get(path::HEALTH, &[]).status, 200, "and others are served");
+}
