@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use lrgeo_evaluation::experiments::printed::{LOWER, METHODS, RATIOS};
 use lrgeo_evaluation::optimum::Answers;
 use lrgeo_evaluation::{Assessment, assess};
 use lrgeo_map::rng::SplitMix;
@@ -17,35 +18,6 @@ use crate::{SEED, Section};
 const SIZES: [usize; 4] = [100, 200, 300, 400];
 const USERS: usize = 10;
 const REPEATS: u64 = 3;
-
-/// Methods with the paper's figures: seconds (Table 1), then km (Table 2), at each K.
-const METHODS: [(&str, [&str; 4], [&str; 4]); 6] = [
-    (
-        "lr-geo",
-        ["1.28±1.35", "1.42±0.63", "1.34±0.64", "1.20±0.85"],
-        ["0.36±0.04", "0.36±0.07", "0.35±0.03", "0.37±0.05"],
-    ),
-    (
-        "lr-geo-f",
-        ["1.63±1.00", "2.14±0.71", "2.42±0.85", "3.56±1.07"],
-        ["0.38±0.03", "0.36±0.05", "0.38±0.06", "0.40±0.05"],
-    ),
-    (
-        "lp",
-        ["27.31±10.31", "287.50±48.28", ">=1800", ">=1800"],
-        ["0.33±0.02", "0.33±0.03", "-", "-"],
-    ),
-    (
-        "const-opt",
-        ["3.69±1.92", "75.88±10.81", ">=1800", ">=1800"],
-        ["0.35±0.03", "0.34±0.04", "-", "-"],
-    ),
-    ("laplace", ["<=0.005"; 4], ["0.81±0.02", "0.78±0.02", "0.80±0.06", "0.79±0.01"]),
-    ("exp", ["<=0.005"; 4], ["0.67±0.04", "0.64±0.07", "0.68±0.12", "0.70±0.05"]),
-];
-/// The paper's lower bounds and ratios.
-const LOWER: [&str; 4] = ["0.29±0.08", "0.30±0.06", "0.31±0.08", "0.30±0.05"];
-const RATIOS: [&str; 4] = ["1.24", "1.20", "1.13", "1.23"];
 
 /// One method at one K: what each repeat gave, or why it gave nothing.
 #[derive(Default)]

@@ -24,11 +24,6 @@ pub enum Failure {
     /// A table made from another version of the map.
     #[error("{}: was made from another version of the map; make it again with `lrgeo cost-table build`", .0.display())]
     OtherMap(PathBuf),
-    /// A matrix that does not keep its promise; it is not used.
-    #[error(
-        "the mechanism violates its guarantee; it was not used. This is a bug: please report it"
-    )]
-    NotPrivate,
     /// A file cannot be read.
     #[error("{}: {error}", path.display())]
     Read {

@@ -71,7 +71,9 @@ pub fn use_the_service(
         let person = &person;
         let joined: Vec<_> =
             (0..round).map(|n| scope.spawn(move || person(2 + n, Mode::Offload))).collect();
-        let people = joined.into_iter().map(|one| one.join().unwrap_or(Err(Failure::NotPrivate)));
+        let people = joined
+            .into_iter()
+            .map(|one| one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         people.collect::<Result<Vec<Person>, Failure>>()
     })?;
     people.extend(together.into_iter().take(1));

@@ -6,6 +6,7 @@
 mod convergence;
 mod ground;
 mod notebook;
+pub mod printed;
 mod ratios;
 mod scalability;
 mod tables;

@@ -15,7 +15,7 @@ pub fn against_gamma(
     notebook: &mut Notebook,
     progress: &dyn Progress,
 ) -> Result<Vec<Figure>, MechanismError> {
-    let (places, largest) = if setup.quick { (150, 1) } else { (400, 1) };
+    let (places, count) = (if setup.quick { 150 } else { 400 }, 1);
     let variations: Vec<(f64, Plan)> = [2.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0]
         .into_iter()
         .map(|km| {
@@ -25,11 +25,11 @@ pub fn against_gamma(
         })
         .collect::<Result<_, MechanismError>>()?;
     let about = format!(
-        "{}, K = {places}, paper settings with every relevant place within Gamma, {largest} user. The paper: a ratio \
+        "{}, K = {places}, paper settings with every relevant place within Gamma, {count} user. The paper: a ratio \
          that falls by 35 % from 10 to 20 km and hardly from there; its map reaches farther than this block.",
         setup.ground.name
     );
-    figure(setup, notebook, progress, "gamma", "Gamma, km", about, places, largest, &variations)
+    figure(setup, notebook, progress, "gamma", "Gamma, km", about, places, count, &variations)
 }
 
 /// Cells from 0.05 to 0.275 km.

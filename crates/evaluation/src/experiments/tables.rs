@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::{MechanismError, Plan, build, by_name};
 
+use super::printed::{LOWER, METHODS, Method, RATIOS};
 use super::{Entry, Notebook, Setup, axis, point, settings, users, values};
 use crate::bounds::cost_bounds;
 use crate::report::{Figure, Series, Shown};
@@ -15,32 +16,6 @@ const SIZES: [usize; 4] = [100, 200, 300, 400];
 const USERS: usize = 10;
 /// As in the paper.
 const TIME_LIMIT: Duration = Duration::from_secs(1800);
-
-/// A method with the paper's figures: seconds (Table 1), km (Table 2), at each K.
-type Method = (&'static str, [&'static str; 4], [&'static str; 4]);
-
-const METHODS: [Method; 6] = [
-    (
-        "lr-geo",
-        ["1.28±1.35", "1.42±0.63", "1.34±0.64", "1.20±0.85"],
-        ["0.36±0.04", "0.36±0.07", "0.35±0.03", "0.37±0.05"],
-    ),
-    (
-        "lr-geo-f",
-        ["1.63±1.00", "2.14±0.71", "2.42±0.85", "3.56±1.07"],
-        ["0.38±0.03", "0.36±0.05", "0.38±0.06", "0.40±0.05"],
-    ),
-    ("lp", ["27.31±10.31", "287.50±48.28", "≥1800", "≥1800"], ["0.33±0.02", "0.33±0.03", "-", "-"]),
-    (
-        "const-opt",
-        ["3.69±1.92", "75.88±10.81", "≥1800", "≥1800"],
-        ["0.35±0.03", "0.34±0.04", "-", "-"],
-    ),
-    ("laplace", ["≤0.005"; 4], ["0.81±0.02", "0.78±0.02", "0.80±0.06", "0.79±0.01"]),
-    ("exp", ["≤0.005"; 4], ["0.67±0.04", "0.64±0.07", "0.68±0.12", "0.70±0.05"]),
-];
-const LOWER: [&str; 4] = ["0.29±0.08", "0.30±0.06", "0.31±0.08", "0.30±0.05"];
-const RATIOS: [&str; 4] = ["1.24", "1.20", "1.13", "1.23"];
 
 /// One time, cost and bounds table for each of the settings.
 pub fn run(
