@@ -19,7 +19,7 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::mechanism::Users;
-use crate::ui::{Ui, count};
+use crate::ui::{Ui, columns, count};
 
 /// Attack what leaves a phone: uploads, requests, the cost table, repeated reports, traces.
 #[derive(Subcommand)]
@@ -294,41 +294,27 @@ fn as_json(attack: &Attack) -> serde_json::Value {
 
 /// One line per attack; the shares inside and at the edge of the map stand beside that of all.
 fn table(attacks: &[Attack]) -> String {
-    let width = attacks.iter().map(|attack| attack.name.chars().count()).max().unwrap_or(0);
-    let mut text = format!(
-        "{:width$}  {:>6}  {:>8} {:>6}  {:>6}  {:>9} {:>9}  {:>6}\n{:width$}  {:>6}  {:>8} {:>6}  {:>6}  {:>9} {:>9}  {:>6}\n",
-        "",
-        "top-1",
-        "interior",
-        "edge",
-        "top-5",
-        "anonymity",
-        "5th per-",
-        "error",
-        "the attacker sees",
-        "%",
-        "%",
-        "%",
-        "%",
-        "median",
-        "centile",
-        "km"
-    );
+    let head = [
+        ["", "top-1", "interior", "edge", "top-5", "anonymity", "5th per-", "error"],
+        ["the attacker sees", "%", "%", "%", "%", "median", "centile", "km"],
+    ];
+    let mut rows: Vec<Vec<String>> =
+        head.iter().map(|row| row.iter().map(|&cell| cell.to_owned()).collect()).collect();
     let percent = |share: Option<f64>| share.map_or("-".into(), |s| format!("{:.1}", 100.0 * s));
     for Attack { name, all, interior, edge } in attacks {
         let top = |s: &Option<Success>| percent(s.map(|s| s.top_1));
-        text.push_str(&format!(
-            "{name:width$}  {:>6}  {:>8} {:>6}  {:>6}  {:>9} {:>9}  {:>6.2}\n",
+        rows.push(vec![
+            name.clone(),
             percent(Some(all.top_1)),
             top(interior),
             top(edge),
             percent(Some(all.top_5)),
-            all.anonymity_median,
-            all.anonymity_low,
-            all.error_km
-        ));
+            all.anonymity_median.to_string(),
+            all.anonymity_low.to_string(),
+            format!("{:.2}", all.error_km),
+        ]);
     }
-    text
+    columns(&rows, 1).join("\n") + "\n"
 }
 
 impl OnTable {

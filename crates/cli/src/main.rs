@@ -1,11 +1,13 @@
 //! `lrgeo`, the command line: a table of contents. Each command has a file of its own.
 
+mod assessor;
 mod attack;
 mod check;
 mod client;
 mod compare;
 mod cost_table;
 mod demo;
+mod evaluate;
 mod failure;
 mod key;
 mod map;
@@ -41,6 +43,7 @@ Examples, one per command:
   lrgeo verify city.lrmech
   lrgeo obfuscate city.lrmech --at 64.14,-21.92
   lrgeo compare --demo --places 100
+  lrgeo evaluate city.lrmech laplace exp --map city.lrmap -o evaluation
   lrgeo attack upload city.lrmap
   lrgeo attack request city.lrmap --lr-radius 1km
   lrgeo attack targets city.lrmap
@@ -91,6 +94,8 @@ enum Command {
     Obfuscate(obfuscate::Obfuscate),
     /// Compare mechanisms on one map: cost, bound, violations, what an attacker guesses.
     Compare(Box<compare::Compare>),
+    /// Everything measurable about mechanisms: costs, violations, guesses, over several epsilons.
+    Evaluate(Box<evaluate::Evaluate>),
     /// Attack what leaves a phone, and say how much it gives away.
     #[command(subcommand)]
     Attack(Box<attack::AttackCommand>),
@@ -133,6 +138,7 @@ fn run(command: Command, ui: &Ui) -> Result<(), Failure> {
         Command::Verify(verify) => verify.run(ui),
         Command::Obfuscate(obfuscate) => obfuscate.run(ui),
         Command::Compare(compare) => compare.run(ui),
+        Command::Evaluate(evaluate) => evaluate.run(ui),
         Command::Attack(command) => command.run(ui),
         Command::Reproduce(reproduce) => reproduce.run(ui),
         Command::Key(command) => command.run(ui),

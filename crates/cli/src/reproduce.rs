@@ -125,22 +125,13 @@ fn pictures(setup: &Setup<'_>) -> Result<Vec<Picture>, MechanismError> {
         let mut plan = Plan::practical()?;
         plan.allow_disconnected = true;
         let built = build(by_name(kind)?, &city, &plan, &())?;
-        pictures.push(Picture {
-            id: format!("reports-{kind}"),
-            title: format!(
-                "Where somebody in the middle reports from, {kind}, epsilon {}",
-                plan.epsilon
-            ),
-            label: "probability of the report".into(),
-            places: city.coords().iter().map(|at| [at.lat(), at.lon()]).collect(),
-            values: built.row(place).unwrap_or_default(),
-            marked: Some(place),
-        });
+        pictures.push(Picture::of_reports(kind, &built, place));
     }
     Ok(pictures)
 }
 
-fn middle(city: &City) -> u32 {
+/// The place nearest to the middle of the city.
+pub fn middle(city: &City) -> u32 {
     let n = city.places() as f64;
     let mean = |of: &dyn Fn(usize) -> f64| (0..city.places()).map(of).sum::<f64>() / n;
     let lat = mean(&|v| city.coords()[v].lat());

@@ -50,6 +50,28 @@ pub fn aligned(lines: &[(&str, String)]) -> String {
     lines.iter().map(line).collect()
 }
 
+/// Rows as lines of aligned cells: the first `left` of them flush left, the others flush right. The
+/// cells of a row that is shorter than the first may run over what follows: the reason of a failure.
+pub fn columns(rows: &[Vec<String>], left: usize) -> Vec<String> {
+    let whole = rows.first().map_or(0, Vec::len);
+    let mut widths = vec![0; whole];
+    for row in rows {
+        let aligned = if row.len() < whole { left.min(row.len()) } else { whole };
+        for (width, cell) in widths.iter_mut().zip(&row[..aligned]) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).enumerate().map(|(at, (cell, &width))| match at {
+            at if at < left => format!("{cell:width$}"),
+            _ if row.len() < whole => cell.clone(),
+            _ => format!("{cell:>width$}"),
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
 /// 12345 as `12,345`.
 pub fn count(n: impl TryInto<u64>) -> String {
     let digits = n.try_into().map_or_else(|_| "?".into(), |n: u64| n.to_string());
@@ -107,6 +129,13 @@ mod tests {
     fn numbers_are_grouped() {
         assert_eq!(count(7u64), "7");
         assert_eq!(count(1234567u64), "1,234,567");
+    }
+
+    #[test]
+    fn cells_are_aligned_and_short_rows_run_over() {
+        let row = |cells: &[&str]| cells.iter().map(|c| c.to_string()).collect::<Vec<_>>();
+        let rows = [row(&["name", "a", "long"]), row(&["x", "10", "2"]), row(&["y", "it failed"])];
+        assert_eq!(columns(&rows, 1), ["name   a  long", "x     10     2", "y     it failed"]);
     }
 
     #[test]

@@ -1,21 +1,12 @@
 //! `lrgeo compare` as a person runs it, on the demo city.
 
-use std::process::{Command, Output};
+mod common;
 
+use common::Scratch;
 use serde_json::Value;
 
-fn lrgeo(arguments: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_lrgeo"))
-        .arg("compare")
-        .args(arguments.split_whitespace())
-        .output()
-        .unwrap()
-}
-
 fn succeed(arguments: &str) -> String {
-    let output = lrgeo(arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    Scratch::new("compare").succeed(&format!("compare {arguments}"))
 }
 
 fn json(arguments: &str) -> Value {
@@ -94,23 +85,16 @@ fn another_seed_is_another_round() {
 #[test]
 fn parts_without_a_bound_are_flagged_and_failures_stand_in_their_row() {
     // Places 1.5 km apart are not joined by gamma = 1 km.
-    let directory = std::env::temp_dir().join(format!("lrgeo-compare-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).unwrap();
-    let map = directory.join("coarse.lrmap");
-    let map = map.to_str().unwrap();
-    let built = Command::new(env!("CARGO_BIN_EXE_lrgeo"))
-        .args(["map", "build", "--demo", "--cell", "1500m", "-q", "-o", map])
-        .output()
-        .unwrap();
-    assert!(built.status.success());
-    let account = json(&format!("{map} --settings paper --kinds lp,exp --json -q"));
+    let scratch = Scratch::new("coarse");
+    scratch.succeed("map build --demo --cell 1500m -q -o coarse.lrmap");
+    let json = |options: &str| scratch.json(&format!("compare coarse.lrmap {options} --json -q"));
+    let account = json("--settings paper --kinds lp,exp");
     let line = &account["settings"][0]["mechanisms"][0];
     assert!(line["parts"].as_u64().unwrap() > 1, "{line}");
     assert!(line["flags"][0].as_str().unwrap().contains("no bound between"), "{line}");
-    let account = json(&format!("{map} --settings paper --kinds lp --epsilon 100/km --json -q"));
+    let account = json("--settings paper --kinds lp --epsilon 100/km");
     let line = &account["settings"][0]["mechanisms"][0];
     assert!(line["failed"].as_str().unwrap().contains("epsilon"), "{line}");
-    std::fs::remove_dir_all(directory).unwrap();
 }
 
 #[test]
@@ -123,9 +107,7 @@ fn wrong_input_is_refused_with_a_reason() {
         ("--demo --users random:0", "random:N"),
         ("nowhere.lrmap", "nowhere.lrmap"),
     ] {
-        let output = lrgeo(arguments);
-        assert!(!output.status.success(), "{arguments}");
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        let error = Scratch::new("refused").fail(&format!("compare {arguments}"));
         assert!(error.contains(reason), "{arguments}: {error}");
     }
 }

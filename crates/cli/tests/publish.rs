@@ -1,54 +1,10 @@
 //! `lrgeo key` and `lrgeo publish` as an operator runs them.
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+mod common;
 
+use common::Scratch;
 use lrgeo_mechanism::publish::{Directory, PublicKey};
 use serde_json::Value;
-
-/// A directory that is gone when the test ends.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("lrgeo-pub-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn run(&self, arguments: &str) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lrgeo"));
-        command.args(arguments.split_whitespace()).current_dir(&self.0).output().unwrap()
-    }
-
-    fn succeed(&self, arguments: &str) -> String {
-        let output = self.run(arguments);
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "lrgeo {arguments}: {error}");
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    /// Runs a command that must fail; gives back what it says.
-    fn fail(&self, arguments: &str) -> String {
-        let output = self.run(arguments);
-        assert!(!output.status.success(), "lrgeo {arguments} succeeded");
-        String::from_utf8(output.stderr).unwrap()
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(&self.0).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 #[test]
 fn a_key_is_made_once_and_shown() {

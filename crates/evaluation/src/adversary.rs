@@ -5,6 +5,8 @@
 //! `sum_i w_i d(g, i)`, found exactly: all places are candidates, and the triangle inequality says
 //! which of them need not be looked at.
 
+use std::collections::BTreeMap;
+
 use lrgeo_map::geo::Coord;
 use lrgeo_map::index::SpatialIndex;
 use lrgeo_map::progress::Progress;
@@ -20,18 +22,24 @@ pub struct Adversary {
     pub hit_rate: f64,
     /// What it still does not know about the place after the report, in bits.
     pub entropy_bits: f64,
+    /// How far off it is on average at the tenth of the places where it is nearest: an average over
+    /// the map says little to those who live there.
+    pub worst_decile_error_km: f64,
+    /// How often it is right on average at the tenth of the places where it is right most often.
+    pub worst_decile_hit_rate: f64,
 }
 
-/// What the adversary achieves on a mechanism. With one matrix per user it looks at each user's
-/// own matrix, knows that the user is at one of its rows, and the result is the mean over users:
-/// what is known to the server of a round, and more than others know.
-pub fn adversary(built: &Built, progress: &dyn Progress) -> Adversary {
+/// What the adversary achieves on a mechanism, with the prior it believes in, one weight per place.
+/// With one matrix per user it looks at each user's own matrix, knows that the user is at one of its
+/// rows, and the result is the mean over users: what is known to the server of a round, and more than
+/// others know.
+pub fn adversary(built: &Built, prior: &[f64], progress: &dyn Progress) -> Adversary {
     let places = Places::new(&built.coords);
     match &built.rows {
         Rows::Users(round) => {
             progress.begin("inference attack", round.users.len() as u64);
             let attacks = round.users.iter().map(|user| {
-                let prior = even_if_nothing(user.relevant.iter().map(|&i| built.prior[i as usize]));
+                let weights = even_if_nothing(user.relevant.iter().map(|&i| prior[i as usize]));
                 let rows = user.relevant.iter().enumerate();
                 let entries = rows.flat_map(|(at, &place)| {
                     let row = user.row(at).iter().enumerate();
@@ -39,7 +47,7 @@ pub fn adversary(built: &Built, progress: &dyn Progress) -> Adversary {
                 });
                 let joint = Joint::new(
                     round.columns.len(),
-                    entries.map(|(k, place, at, z)| (k, place, prior[at] * z)),
+                    entries.map(|(k, place, at, z)| (k, place, weights[at] * z)),
                     vec![0.0; built.coords.len()],
                 );
                 let attack = joint.attack(&places, &());
@@ -51,7 +59,7 @@ pub fn adversary(built: &Built, progress: &dyn Progress) -> Adversary {
             mean(&attacks)
         }
         Rows::Dense(matrix) => {
-            let prior = even_if_nothing(built.prior.iter().copied());
+            let prior = even_if_nothing(prior.iter().copied());
             let entries = (0..matrix.places()).flat_map(|i| {
                 let (p, row) = (prior[i], matrix.row(i).iter().enumerate());
                 row.map(move |(k, &z)| (k, i as u32, p * z))
@@ -60,7 +68,7 @@ pub fn adversary(built: &Built, progress: &dyn Progress) -> Adversary {
             Joint::new(matrix.places(), entries, nowhere).attack(&places, progress)
         }
         Rows::Sparse(matrix) => {
-            let prior = even_if_nothing(built.prior.iter().copied());
+            let prior = even_if_nothing(prior.iter().copied());
             let entries = (0..matrix.tail.len()).flat_map(|i| {
                 let explicit = matrix.start[i]..matrix.start[i + 1];
                 let (p, tail) = (prior[i], matrix.tail[i]);
@@ -82,6 +90,11 @@ pub fn blind(coords: &[Coord], prior: &[f64]) -> Adversary {
     Joint::new(1, entries, vec![0.0; coords.len()]).attack(&Places::new(coords), &())
 }
 
+/// Whether all places are equally likely.
+pub fn is_even(prior: &[f64]) -> bool {
+    prior.windows(2).all(|pair| pair[0] == pair[1])
+}
+
 /// A prior that sums to one; even where it has no weight at all.
 fn even_if_nothing(weights: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut weights: Vec<f64> = weights.collect();
@@ -99,6 +112,8 @@ fn mean(attacks: &[Adversary]) -> Adversary {
         inference_error_km: of(|a| a.inference_error_km),
         hit_rate: of(|a| a.hit_rate),
         entropy_bits: of(|a| a.entropy_bits),
+        worst_decile_error_km: of(|a| a.worst_decile_error_km),
+        worst_decile_hit_rate: of(|a| a.worst_decile_hit_rate),
     }
 }
 
@@ -182,14 +197,46 @@ impl Joint {
             .collect();
         progress.end();
         // One after the other, so that the sums do not depend on the number of threads.
-        outcomes.iter().fold(
-            Adversary { inference_error_km: 0.0, hit_rate: 0.0, entropy_bits: 0.0 },
-            |sum, outcome| Adversary {
-                inference_error_km: sum.inference_error_km + outcome.error,
-                hit_rate: sum.hit_rate + outcome.hit,
-                entropy_bits: sum.entropy_bits + outcome.entropy,
-            },
-        )
+        let sum = |of: fn(&Outcome) -> f64| outcomes.iter().map(of).sum::<f64>();
+        let at_places = self.at_places(&outcomes, places);
+        Adversary {
+            inference_error_km: sum(|outcome| outcome.error),
+            hit_rate: sum(|outcome| outcome.hit),
+            entropy_bits: sum(|outcome| outcome.entropy),
+            worst_decile_error_km: tenth(at_places.iter().map(|at| at.error).collect()),
+            // Negated, so that the least are the most frequent.
+            worst_decile_hit_rate: -tenth(at_places.iter().map(|at| -at.hit).collect()),
+        }
+    }
+
+    /// What the guesses mean to somebody at each place that is possible at all.
+    fn at_places(&self, outcomes: &[Outcome], places: &Places<'_>) -> Vec<AtPlace> {
+        let mut at = vec![AtPlace::default(); self.tail.len()];
+        let mut guesses = BTreeMap::<u32, f64>::new();
+        for outcome in outcomes {
+            *guesses.entry(outcome.nearest).or_default() += 1.0;
+            let explicit = self.start[outcome.report]..self.start[outcome.report + 1];
+            for (&i, &w) in self.place[explicit.clone()].iter().zip(&self.weight[explicit]) {
+                let place = &mut at[i as usize];
+                place.weight += w;
+                place.error += w * places.km(outcome.nearest, i);
+                place.hit += if outcome.mode == i { w } else { 0.0 };
+            }
+            at[outcome.mode as usize].hit += self.tail[outcome.mode as usize];
+        }
+        let guesses: Vec<(u32, f64)> = guesses.into_iter().collect();
+        at.par_iter_mut().enumerate().for_each(|(i, place)| {
+            let tail = self.tail[i];
+            if tail > 0.0 {
+                let away = guesses.iter().map(|&(g, times)| times * places.km(g, i as u32));
+                place.error += tail * away.sum::<f64>();
+                place.weight += tail * outcomes.len() as f64;
+            }
+            place.error /= place.weight;
+            place.hit /= place.weight;
+        });
+        at.retain(|place| place.weight > 0.0);
+        at
     }
 
     /// `posterior` is scratch of one slot per place, left as it was found: zero.
@@ -225,34 +272,38 @@ impl Joint {
         }
         near.iter().for_each(|&i| posterior[i as usize] = 0.0);
         if total <= 0.0 {
-            return Outcome::default();
+            return Outcome { report, mode, nearest: mode, error: 0.0, hit: 0.0, entropy: 0.0 };
         }
         let error_of = |g: u32| {
             let above: f64 = near.iter().zip(above).map(|(&i, &w)| w * places.km(g, i)).sum();
             background.error(g) + above
         };
-        let error = smallest_error(mode, total, error_of, places);
-        Outcome { error, hit, entropy: total * total.log2() - entropy_sum }
+        let (nearest, error) = smallest_error(mode, total, error_of, places);
+        let entropy = total * total.log2() - entropy_sum;
+        Outcome { report, mode, nearest, error, hit, entropy }
     }
 }
 
-/// The smallest `f(g) = sum_i w_i d(g, i)` over all places g. By the triangle inequality
+/// The place g with the smallest `f(g) = sum_i w_i d(g, i)`, and that. By the triangle inequality
 /// `f(g) >= W d(g, h) - f(h)`, so only places with `W d(g, h) < f(h) + best` can be better.
 fn smallest_error(
     first: u32,
     total: f64,
     error_of: impl Fn(u32) -> f64,
     places: &Places<'_>,
-) -> f64 {
+) -> (u32, f64) {
     let at_first = error_of(first);
-    let mut best = at_first;
+    let (mut nearest, mut best) = (first, at_first);
     let radius_km = 2.0 * at_first / total * (1.0 + 1e-9);
     for (g, km) in places.index.within(places.coords[first as usize], radius_km) {
         if g != first && total * km < at_first + best {
-            best = best.min(error_of(g));
+            let error = error_of(g);
+            if error < best {
+                (nearest, best) = (g, error);
+            }
         }
     }
-    best
+    (nearest, best)
 }
 
 /// What all reports have in common: the tails.
@@ -287,11 +338,31 @@ impl Background {
 }
 
 /// What one report contributes, its probability included.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Outcome {
+    report: usize,
+    /// The guess for being right.
+    mode: u32,
+    /// The guess for being near.
+    nearest: u32,
     error: f64,
     hit: f64,
     entropy: f64,
+}
+
+/// What the guesses mean to somebody at one place.
+#[derive(Clone, Copy, Default)]
+struct AtPlace {
+    weight: f64,
+    error: f64,
+    hit: f64,
+}
+
+/// The mean of the smallest tenth, at least one.
+fn tenth(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.truncate(values.len().div_ceil(10));
+    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 fn plogp(p: f64) -> f64 {

@@ -7,9 +7,10 @@ use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::{Built, City, Guarantee, MechanismError, Notion, Plan, Proof};
 use lrgeo_optim::{Settings, Status};
 
-use crate::adversary::{Adversary, adversary};
+use crate::adversary::{Adversary, adversary, is_even};
 use crate::bounds::{CostBounds, cost_bounds};
 use crate::optimum::{Answers, Optimum, Question};
+use crate::spending::{Spending, spending};
 use crate::violations::{Violations, violations};
 
 /// The relative gap to which optima and bounds are worked out.
@@ -22,8 +23,8 @@ const COST_ROUNDING: f64 = 1e-9;
 pub struct Assessment {
     /// What it promises.
     pub guarantee: Guarantee,
-    /// What it costs.
-    pub cost: f64,
+    /// What it costs, recomputed: a file may say anything.
+    pub spending: Spending,
     /// What the optimiser proved about its own programme.
     pub proof: Option<Proof>,
     /// The cheapest matrix that keeps the promise over the same rows, costs and pairs; an error
@@ -33,8 +34,10 @@ pub struct Assessment {
     pub bounds: Option<CostBounds>,
     /// Where it breaks Geo-Ind, counted both ways.
     pub violations: Violations,
-    /// What an attacker learns.
+    /// What an attacker learns who knows the prior of the map.
     pub adversary: Adversary,
+    /// What one learns who takes all places for equally likely.
+    pub even_adversary: Adversary,
     /// Into how many parts the pairs of the notion join the places; there is no bound between two.
     pub parts: usize,
 }
@@ -56,14 +59,20 @@ pub fn assess(
         }
         _ => 1,
     };
+    let knowing = adversary(built, &built.prior, progress);
+    let even_adversary = match is_even(&built.prior) {
+        true => knowing,
+        false => adversary(built, &vec![1.0; built.prior.len()], progress),
+    };
     Ok(Assessment {
         guarantee: built.guarantee,
-        cost: built.expected_cost,
+        spending: spending(city, &built.rows),
         proof: built.proof,
         optimum: optimum.map_err(|error| error.to_string()),
         bounds: cost_bounds(built, city, plan.table_cell, &settings, progress)?,
         violations: violations(built, progress),
-        adversary: adversary(built, progress),
+        adversary: knowing,
+        even_adversary,
         parts,
     })
 }
@@ -82,7 +91,7 @@ impl Assessment {
     pub fn ratio(&self) -> Option<f64> {
         match self.bounds {
             Some(bounds) => Some(bounds.ratio()),
-            None => self.lower_bound().map(|bound| self.cost / bound),
+            None => self.lower_bound().map(|bound| self.spending.expected / bound),
         }
     }
 
@@ -90,8 +99,8 @@ impl Assessment {
     pub fn flags(&self) -> Vec<Flag> {
         let mut flags = Vec::new();
         match &self.optimum {
-            Ok(optimum) if self.cost < optimum.lower_bound * (1.0 - COST_ROUNDING) => {
-                let (cost, lower_bound) = (self.cost, optimum.lower_bound);
+            Ok(optimum) if self.spending.expected < optimum.lower_bound * (1.0 - COST_ROUNDING) => {
+                let (cost, lower_bound) = (self.spending.expected, optimum.lower_bound);
                 flags.push(Flag::BelowOptimum { cost, lower_bound });
             }
             Ok(_) => {}

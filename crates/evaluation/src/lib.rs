@@ -8,9 +8,11 @@ pub mod adversary;
 mod assess;
 pub mod attack;
 pub mod bounds;
+pub mod curves;
 pub mod experiments;
 pub mod optimum;
 pub mod report;
+pub mod spending;
 pub mod violations;
 
 pub use assess::{Assessment, Flag, assess};

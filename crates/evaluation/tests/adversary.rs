@@ -11,20 +11,39 @@ use lrgeo_mechanism::{Built, Epsilon, ObfuscationMatrix, Plan, Rows, build, by_n
 
 /// Every guess for every report, `joint[i][k]` being the probability of place i and report k.
 fn by_hand(coords: &[Coord], places: &[u32], joint: &[Vec<f64>]) -> Adversary {
-    let mut sum = Adversary { inference_error_km: 0.0, hit_rate: 0.0, entropy_bits: 0.0 };
+    let (mut errors, mut hits) = (vec![0.0; places.len()], vec![0.0; places.len()]);
+    let mut entropy_bits = 0.0;
     for k in 0..joint[0].len() {
         let weights: Vec<f64> = joint.iter().map(|row| row[k]).collect();
         let total: f64 = weights.iter().sum();
+        let far = |i: u32, guess: &Coord| coords[i as usize].distance_km(*guess);
         let error = |guess: &Coord| -> f64 {
-            let far = |&i: &u32| coords[i as usize].distance_km(*guess);
-            places.iter().zip(&weights).map(|(i, w)| w * far(i)).sum()
+            places.iter().zip(&weights).map(|(&i, w)| w * far(i, guess)).sum()
         };
-        sum.inference_error_km += coords.iter().map(error).fold(f64::INFINITY, f64::min);
-        sum.hit_rate += weights.iter().copied().fold(0.0, f64::max);
+        let nearest = coords.iter().min_by(|a, b| error(a).total_cmp(&error(b))).unwrap();
+        let mode = (0..places.len()).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap();
+        for (at, (&i, w)) in places.iter().zip(&weights).enumerate() {
+            errors[at] += w * far(i, nearest);
+        }
+        hits[mode] += weights[mode];
         let positive = weights.iter().filter(|w| **w > 0.0);
-        sum.entropy_bits -= positive.map(|w| w * (w / total).log2()).sum::<f64>();
+        entropy_bits -= positive.map(|w| w * (w / total).log2()).sum::<f64>();
     }
-    sum
+    let prior: Vec<f64> = joint.iter().map(|row| row.iter().sum()).collect();
+    let tenth = |values: &[f64], sign: f64| {
+        let given = values.iter().zip(&prior).filter(|(_, p)| **p > 0.0);
+        let mut given: Vec<f64> = given.map(|(v, p)| sign * v / p).collect();
+        given.sort_by(f64::total_cmp);
+        let count = given.len().div_ceil(10);
+        sign * given[..count].iter().sum::<f64>() / count as f64
+    };
+    Adversary {
+        inference_error_km: errors.iter().sum(),
+        hit_rate: hits.iter().sum(),
+        entropy_bits,
+        worst_decile_error_km: tenth(&errors, 1.0),
+        worst_decile_hit_rate: tenth(&hits, -1.0),
+    }
 }
 
 fn assert_same(found: Adversary, expected: Adversary) {
@@ -32,6 +51,8 @@ fn assert_same(found: Adversary, expected: Adversary) {
         (found.inference_error_km, expected.inference_error_km),
         (found.hit_rate, expected.hit_rate),
         (found.entropy_bits, expected.entropy_bits),
+        (found.worst_decile_error_km, expected.worst_decile_error_km),
+        (found.worst_decile_hit_rate, expected.worst_decile_hit_rate),
     ];
     assert!(pairs.iter().all(|(a, b)| (a - b).abs() < 1e-9), "{found:?} {expected:?}");
 }
@@ -67,7 +88,7 @@ fn one_matrix_is_attacked_as_by_hand() {
             row.iter().map(|z| built.prior[i as usize] * z).collect()
         };
         let joint: Vec<Vec<f64>> = places.iter().map(|&i| joint(i)).collect();
-        assert_same(adversary(&built, &()), by_hand(&built.coords, &places, &joint));
+        assert_same(adversary(&built, &built.prior, &()), by_hand(&built.coords, &places, &joint));
     }
 }
 
@@ -104,7 +125,7 @@ fn tails_count_as_the_entries_that_they_stand_for() {
             .iter()
             .map(|&i| built.row(i).unwrap().iter().map(|z| built.prior[i as usize] * z).collect())
             .collect();
-        assert_same(adversary(&built, &()), by_hand(&built.coords, &places, &joint));
+        assert_same(adversary(&built, &built.prior, &()), by_hand(&built.coords, &places, &joint));
     }
 }
 
@@ -139,15 +160,17 @@ fn users_are_attacked_one_by_one_over_their_own_rows() {
         inference_error_km: mean(|a| a.inference_error_km),
         hit_rate: mean(|a| a.hit_rate),
         entropy_bits: mean(|a| a.entropy_bits),
+        worst_decile_error_km: mean(|a| a.worst_decile_error_km),
+        worst_decile_hit_rate: mean(|a| a.worst_decile_hit_rate),
     };
     built.rows = Rows::Users(Round { places: 16, columns: columns.into(), users, ties });
-    assert_same(adversary(&built, &()), expected);
+    assert_same(adversary(&built, &built.prior, &()), expected);
 }
 
 #[test]
 fn a_report_helps_and_without_one_the_prior_is_all_there_is() {
     let built = laplace(5, 30);
-    let (seen, unseen) = (adversary(&built, &()), blind(&built.coords, &built.prior));
+    let (seen, unseen) = (adversary(&built, &built.prior, &()), blind(&built.coords, &built.prior));
     let joint: Vec<Vec<f64>> = built.prior.iter().map(|&p| vec![p]).collect();
     let places: Vec<u32> = (0..30).collect();
     assert_same(unseen, by_hand(&built.coords, &places, &joint));

@@ -94,7 +94,7 @@ fn repeated_reports_average_out_unless_they_are_remembered() {
     assert!(top[5] >= top[2], "who knows the mechanism does not do worse: {top:?}");
     assert_eq!(top[6], top[3], "remembered, a hundred reports say as much as one");
     // The likelihood attacker with one report is the Bayesian one of the other module.
-    let expected = lrgeo_evaluation::adversary::adversary(&built, &()).hit_rate;
+    let expected = lrgeo_evaluation::adversary::adversary(&built, &built.prior, &()).hit_rate;
     assert!((top[3] - expected).abs() < 0.15, "{} {expected}", top[3]);
 }
 

@@ -5,10 +5,11 @@ use lrgeo_mechanism::Notion;
 use lrgeo_mechanism::verify::Finding;
 use serde_json::{Value, json};
 
-use super::{Comparison, Found, Line, Sheet};
+use super::{Comparison, Line, Sheet};
+use crate::assessor::Found;
 
 /// Everything.
-pub fn of(comparison: &Comparison) -> Value {
+pub(super) fn of(comparison: &Comparison) -> Value {
     let city = &comparison.city;
     json!({
         "map": city.map().source.to_string(),
@@ -52,13 +53,16 @@ fn line(line: &Line) -> Value {
     value
 }
 
-fn numbers(found: &Found) -> Value {
+/// The numbers of one mechanism.
+pub fn numbers(found: &Found) -> Value {
     let a = &found.assessment;
     json!({
         "epsilon_per_km": a.guarantee.epsilon.value(),
         "guarantee": a.guarantee.to_string(),
         "seconds": found.seconds,
-        "expected_cost": a.cost,
+        "expected_cost": a.spending.expected,
+        "worst_place_cost": a.spending.worst_place,
+        "cost_95_percent": a.spending.at_95_percent,
         "lower_bound": a.lower_bound(),
         "ratio": a.ratio().and_then(number),
         "optimum": a.optimum.as_ref().ok().map(|optimum| json!({
@@ -78,6 +82,7 @@ fn numbers(found: &Found) -> Value {
         "violation_bound": a.violations.bound,
         "deployed": finding(&a.violations.deployed),
         "adversary": adversary(&a.adversary),
+        "adversary_with_even_prior": adversary(&a.even_adversary),
         "parts": a.parts,
         "flags": found.remarks(),
     })
@@ -97,11 +102,14 @@ fn finding(finding: &Finding) -> Value {
     })
 }
 
-fn adversary(adversary: &Adversary) -> Value {
+/// What an attacker achieves.
+pub fn adversary(adversary: &Adversary) -> Value {
     json!({
         "inference_error_km": adversary.inference_error_km,
         "hit_rate": adversary.hit_rate,
         "entropy_bits": adversary.entropy_bits,
+        "worst_decile_error_km": adversary.worst_decile_error_km,
+        "worst_decile_hit_rate": adversary.worst_decile_hit_rate,
     })
 }
 

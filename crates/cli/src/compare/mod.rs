@@ -1,26 +1,20 @@
 //! `lrgeo compare`: what mechanisms cost, and what they protect, side by side.
 
-mod json;
-mod table;
+pub mod json;
+pub mod table;
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use lrgeo_evaluation::adversary::{Adversary, blind};
-use lrgeo_evaluation::optimum::Answers;
-use lrgeo_evaluation::{Assessment, assess};
 use lrgeo_map::demo::demo_map;
 use lrgeo_map::map::Map;
 use lrgeo_map::units::Length;
 use lrgeo_map::utility::UtilityKind;
-use lrgeo_mechanism::{
-    Built, City, Epsilon, Mechanism, MechanismError, Notion, Plan, REGISTRY, build, by_name,
-};
-use lrgeo_optim::Settings;
+use lrgeo_mechanism::{City, Epsilon, Mechanism, MechanismError, Notion, Plan, REGISTRY, by_name};
 
+use crate::assessor::{Assessor, Found};
 use crate::failure::Failure;
 use crate::mechanism::Users;
 use crate::solve;
@@ -112,24 +106,16 @@ struct Line {
     outcome: Result<Found, String>,
 }
 
-struct Found {
-    /// Of making and verifying, by the clock on the wall.
-    seconds: f64,
-    assessment: Assessment,
-    /// What its maker warns of.
-    warnings: Vec<String>,
-}
-
 impl Compare {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
-        let city = self.city(ui)?;
+        let city = city(self.map.as_deref(), self.places, ui)?;
         let users = self.users.places(&city, self.seed)?;
         // Once for the map, like the map itself: not part of any mechanism's time.
         city.table(Length::HUNDRED_METRES, ui)?;
-        let cancel = solve::cancelled_by_ctrl_c();
+        let mut assessor = Assessor::new(&city, self.time_limit, ui);
         let mut sheets = Vec::new();
         for (name, plan) in self.plans(&users)? {
-            sheets.push(self.sheet(name, plan, &city, &cancel, ui));
+            sheets.push(self.sheet(name, plan, &mut assessor));
         }
         let blind = blind(city.coords(), city.prior());
         let comparison = Comparison { city, users: users.len(), seed: self.seed, blind, sheets };
@@ -138,26 +124,6 @@ impl Compare {
             false => print!("{}", table::of(&comparison)),
         }
         Ok(())
-    }
-
-    fn city(&self, ui: &Ui) -> Result<City, Failure> {
-        let (mut map, mut version) = match &self.map {
-            Some(path) => Map::open(path)?,
-            None => {
-                let map = demo_map(1, Length::from_km(0.5)?)?;
-                let version = map.version();
-                (map, version)
-            }
-        };
-        if let Some(count) = self.places {
-            if !(2..=map.places.len()).contains(&count) {
-                let reason = format!("must lie between 2 and the map's {}", map.places.len());
-                return Err(MechanismError::invalid("places", reason).into());
-            }
-            map = map.with_places(&map.central_block(count));
-            version = map.version();
-        }
-        Ok(City::new(map, version, UtilityKind::TravelDistance, ui)?)
     }
 
     fn plans(&self, users: &[u32]) -> Result<Vec<(&'static str, Plan)>, Failure> {
@@ -177,76 +143,39 @@ impl Compare {
         Ok(plans)
     }
 
-    fn sheet(
-        &self,
-        name: &'static str,
-        plan: Plan,
-        city: &City,
-        cancel: &Arc<AtomicBool>,
-        ui: &Ui,
-    ) -> Sheet {
+    fn sheet(&self, name: &'static str, plan: Plan, assessor: &mut Assessor<'_>) -> Sheet {
         let all = if self.kinds.is_empty() { REGISTRY } else { &self.kinds };
-        let mut kinds: Vec<&dyn Mechanism> = all.to_vec();
+        let mut kinds: Vec<&'static dyn Mechanism> = all.to_vec();
         // Costs are compared within one notion only, so those stand together.
         let reach = |kind: &dyn Mechanism| kind.guarantee(&plan).notion.reach_km();
         kinds.sort_by(|a, b| reach(*a).total_cmp(&reach(*b)));
-        let mut answers = Answers::default();
-        let lines = kinds
-            .into_iter()
-            .map(|kind| {
-                let outcome = match cancel.load(Ordering::Relaxed) {
-                    true => Err("not made: stopped by Ctrl-C".to_owned()),
-                    false => {
-                        ui.remark(format!("{name}: {} ..", kind.name()));
-                        self.line(kind, &plan, city, cancel, &mut answers, ui)
-                    }
-                };
-                Line { kind, notion: kind.guarantee(&plan).notion, outcome }
-            })
-            .collect();
+        let line = |kind: &'static dyn Mechanism| {
+            assessor.ui.remark(format!("{name}: {} ..", kind.name()));
+            let outcome = assessor.make(kind, &plan).map(|(_, found)| found);
+            Line { kind, notion: kind.guarantee(&plan).notion, outcome }
+        };
+        let lines = kinds.into_iter().map(line).collect();
         Sheet { name, plan, lines }
     }
+}
 
-    fn line(
-        &self,
-        kind: &dyn Mechanism,
-        plan: &Plan,
-        city: &City,
-        cancel: &Arc<AtomicBool>,
-        answers: &mut Answers,
-        ui: &Ui,
-    ) -> Result<Found, String> {
-        let bar = (!ui.is_quiet()).then(solve::bar);
-        let solver = Settings {
-            time_limit: Some(self.time_limit),
-            cancel: Some(cancel.clone()),
-            progress: bar.clone().map(solve::show_progress),
-            ..Settings::default()
-        };
-        let plan = Plan { solver, ..plan.clone() };
-        let begun = Instant::now();
-        let made = build(kind, city, &plan, ui);
-        let seconds = begun.elapsed().as_secs_f64();
-        let assessed = made.and_then(|built| {
-            let assessment = assess(&built, city, &plan, answers, ui)?;
-            Ok(Found { seconds, assessment, warnings: warnings(&built) })
-        });
-        if let Some(bar) = bar {
-            bar.finish_and_clear();
+/// The city of a map, or the demo city, or a block of `places` around its middle.
+pub fn city(map: Option<&Path>, places: Option<usize>, ui: &Ui) -> Result<City, Failure> {
+    let (mut map, mut version) = match map {
+        Some(path) => Map::open(path)?,
+        None => {
+            let map = demo_map(1, Length::from_km(0.5)?)?;
+            let version = map.version();
+            (map, version)
         }
-        assessed.map_err(|error| error.to_string())
+    };
+    if let Some(count) = places {
+        if !(2..=map.places.len()).contains(&count) {
+            let reason = format!("must lie between 2 and the map's {}", map.places.len());
+            return Err(MechanismError::invalid("places", reason).into());
+        }
+        map = map.with_places(&map.central_block(count));
+        version = map.version();
     }
-}
-
-fn warnings(built: &Built) -> Vec<String> {
-    let warnings = built.notes.iter().filter(|(name, _)| name == "warning");
-    warnings.map(|(_, text)| text.clone()).collect()
-}
-
-impl Found {
-    /// What must not be overlooked, in words.
-    fn remarks(&self) -> Vec<String> {
-        let flags = self.assessment.flags().into_iter().map(|flag| flag.to_string());
-        flags.chain(self.warnings.iter().cloned()).collect()
-    }
+    Ok(City::new(map, version, UtilityKind::TravelDistance, ui)?)
 }

@@ -6,8 +6,9 @@ use lrgeo_mechanism::Notion;
 use lrgeo_mechanism::meaning::Meaning;
 use lrgeo_mechanism::verify::Finding;
 
-use super::{Comparison, Found, Line, Sheet};
-use crate::ui::count;
+use super::{Comparison, Line, Sheet};
+use crate::assessor::Found;
+use crate::ui::{columns, count};
 
 /// What fits a terminal.
 const WIDTH: usize = 118;
@@ -59,7 +60,7 @@ const NOTES_USERS: &str = "\
 ";
 
 /// The whole page.
-pub fn of(comparison: &Comparison) -> String {
+pub(super) fn of(comparison: &Comparison) -> String {
     let city = &comparison.city;
     let mut page = format!(
         "{}: {} places, {:.3} km apart, {} targets; {} users (seed {})\n\
@@ -110,32 +111,14 @@ fn body(sheet: &Sheet) -> String {
     let mut rows: Vec<Vec<String>> =
         HEAD.iter().map(|head| head.iter().map(|&word| word.to_owned()).collect()).collect();
     rows.extend(sheet.lines.iter().map(cells));
-    let mut widths = [0; HEAD[0].len()];
-    for row in &rows {
-        // The reason of a failure may run over all other columns.
-        let aligned = if row.len() < HEAD[0].len() { 2 } else { row.len() };
-        for (width, cell) in widths.iter_mut().zip(&row[..aligned]) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
     let mut text = String::new();
-    for (at, row) in rows.iter().enumerate() {
+    for (at, cells) in columns(&rows, 2).into_iter().enumerate() {
         let line = at.checked_sub(HEAD.len()).map(|at| &sheet.lines[at]);
         let before = at.checked_sub(HEAD.len() + 1).map(|at| &sheet.lines[at]);
         if before.zip(line).is_some_and(|(before, line)| before.notion != line.notion) {
             text.push('\n');
         }
-        let aligned: Vec<String> = row
-            .iter()
-            .zip(widths)
-            .enumerate()
-            .map(|(column, (cell, width))| match column {
-                0 | 1 => format!("{cell:width$}"),
-                _ if row.len() < HEAD[0].len() => cell.clone(),
-                _ => format!("{cell:>width$}"),
-            })
-            .collect();
-        let _ = writeln!(text, "{}", aligned.join("  ").trim_end());
+        let _ = writeln!(text, "{cells}");
     }
     for line in &sheet.lines {
         let remarks = line.outcome.as_ref().map_or(Vec::new(), Found::remarks);
@@ -163,7 +146,7 @@ fn cells(line: &Line) -> Vec<String> {
     let deployed = &a.violations.deployed;
     cells.extend([
         seconds(found.seconds),
-        format!("{:.4}", a.cost),
+        format!("{:.4}", a.spending.expected),
         a.lower_bound().map_or("?".into(), |bound| format!("{bound:.4}")),
         a.ratio().map_or("?".into(), ratio),
         share(a.violations.as_the_paper_counts.violation_ratio()),
@@ -180,7 +163,7 @@ fn cells(line: &Line) -> Vec<String> {
 }
 
 /// Words in lines of at most [`WIDTH`] characters, those after the first indented.
-fn wrapped(text: &str) -> String {
+pub fn wrapped(text: &str) -> String {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let last = lines.last().map_or(0, |line| line.chars().count());
@@ -197,9 +180,9 @@ fn wrapped(text: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-fn pairs(notion: Notion) -> String {
+pub fn pairs(notion: Notion) -> String {
     match notion {
-        Notion::Within { gamma_km } => format!("<= {gamma_km} km"),
+        Notion::Within { gamma_km } => format!("<= {} km", (1000.0 * gamma_km).round() / 1000.0),
         Notion::AllPairs => "all".into(),
     }
 }
@@ -218,7 +201,7 @@ fn ratio(ratio: f64) -> String {
     }
 }
 
-fn share(share: f64) -> String {
+pub fn share(share: f64) -> String {
     match 100.0 * share {
         0.0 => "0".into(),
         percent if percent < 0.001 => format!("{percent:.0e}"),
@@ -226,14 +209,14 @@ fn share(share: f64) -> String {
     }
 }
 
-fn violated(finding: &Finding) -> String {
+pub fn violated(finding: &Finding) -> String {
     match finding.pairs {
         0 => "no pair".into(),
         pairs => format!("{} of {}", count(finding.violated_pairs), count(pairs)),
     }
 }
 
-fn excess(finding: &Finding) -> String {
+pub fn excess(finding: &Finding) -> String {
     match finding.worst_log_excess {
         x if x == f64::NEG_INFINITY => "-".into(),
         x if x <= 0.0 => format!("{x:.0e}"),
@@ -241,7 +224,7 @@ fn excess(finding: &Finding) -> String {
     }
 }
 
-fn plain(value: f64) -> String {
+pub fn plain(value: f64) -> String {
     match value.is_finite() {
         true => format!("{value:.3}"),
         false => "infinite".into(),

@@ -1,5 +1,6 @@
 //! What an experiment found: numbers with their repeats, from which tables and plots are drawn.
 
+use lrgeo_mechanism::Built;
 use serde::{Deserialize, Serialize};
 
 use super::nonfinite;
@@ -98,4 +99,21 @@ pub struct Picture {
     pub values: Vec<f64>,
     /// The place it is about.
     pub marked: Option<u32>,
+}
+
+impl Picture {
+    /// Where the reports of somebody at a place go.
+    pub fn of_reports(name: &str, built: &Built, place: u32) -> Self {
+        Self {
+            id: format!("reports-{name}"),
+            title: format!(
+                "Where somebody in the middle reports from, {name}, epsilon {}",
+                built.guarantee.epsilon
+            ),
+            label: "probability of the report".into(),
+            places: built.coords.iter().map(|at| [at.lat(), at.lon()]).collect(),
+            values: built.row(place).unwrap_or_default(),
+            marked: Some(place),
+        }
+    }
 }
