@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use lrgeo_evaluation::attack::request::{Centres, Intersection};
 use lrgeo_evaluation::attack::targets::recover;
 use lrgeo_evaluation::attack::trace::{Walk, traces};
 use lrgeo_evaluation::attack::upload::{Defence, Fingerprints, tile};
@@ -202,10 +203,12 @@ impl OnMap {
         let users = self.common.users.places(&city, self.common.seed)?;
         let graph = geo_ind_graph(&city, &plan);
         let edge = attack::edges(&city, graph.as_ref(), &plan);
-        let (graph, counts, seed) = (graph.as_ref(), &self.counts, self.common.seed);
-        let mut attacks =
-            attack::request::requests(&city, graph, &plan, &users, &edge, counts, seed, ui);
-        if let (Some(one), Some(most)) = (attacks.first().cloned(), counts.last()) {
+        let intersection = Intersection::new(&city, graph.as_ref(), &plan, ui);
+        let attack = |how| intersection.attack(&users, &edge, &self.counts, how, self.common.seed);
+        let mut attacks = attack(Centres::DrawnAnew);
+        let one = attacks.first().cloned();
+        attacks.extend(attack(Centres::NeverTwice));
+        if let (Some(one), Some(most)) = (one, self.counts.last()) {
             let name = format!("{most} requests, centre remembered");
             attacks.push(Attack { name, ..one });
         }

@@ -17,6 +17,10 @@ pub struct Subject {
     pub outcome: Result<Assessment, String>,
 }
 
+/// What attackers believe, after a noun.
+const KNOWS_PRIOR: &str = "knowing the prior of the map";
+const TAKES_EVEN: &str = "taking all places for equally likely";
+
 /// What can be guessed without any report, by who knows the prior and by who does not.
 #[derive(Clone, Copy)]
 pub struct Blind {
@@ -41,20 +45,17 @@ struct Metric {
 pub fn figures(subjects: &[Subject], blind: Blind, unit: &str) -> Vec<Figure> {
     let mut figures = vec![Figure {
         flags: flags(subjects),
-        ..curve(subjects, unit, "privacy-utility", "the prior of the map", |a| a.adversary)
+        ..curve(subjects, unit, "privacy-utility", KNOWS_PRIOR, |a| a.adversary)
     }];
     let same = blind.knowing == blind.even;
     if !same {
-        let believes = "all places equally likely";
-        figures.push(curve(subjects, unit, "privacy-utility-even", believes, |a| a.even_adversary));
+        let id = "privacy-utility-even";
+        figures.push(curve(subjects, unit, id, TAKES_EVEN, |a| a.even_adversary));
     }
     figures.extend(costs_and_violations(unit).into_iter().map(|metric| against(subjects, &metric)));
-    figures.extend(guesses(subjects, "knowing", "the prior of the map", blind.knowing, |a| {
-        a.adversary
-    }));
+    figures.extend(guesses(subjects, "knowing", KNOWS_PRIOR, blind.knowing, |a| a.adversary));
     if !same {
-        let believes = "all places equally likely";
-        figures.extend(guesses(subjects, "even", believes, blind.even, |a| a.even_adversary));
+        figures.extend(guesses(subjects, "even", TAKES_EVEN, blind.even, |a| a.even_adversary));
     }
     figures
 }
@@ -86,13 +87,13 @@ fn curve(
     });
     Figure {
         id: id.into(),
-        title: format!("Privacy against cost, the attacker knowing {believes}"),
+        title: format!("Privacy against cost, an attacker {believes}"),
         about: "Cost to the right, error of the attacker upwards: of two mechanisms at the same cost the \
                 upper one is more private. Each point is one epsilon. Mechanisms for all pairs of places \
                 promise more than those within gamma."
             .into(),
         x: Axis { label: format!("expected cost, {unit} per report"), log: true },
-        y: Axis { label: "error of the best guess, km".into(), log: false },
+        y: Axis { label: "error of the best guess, km".into(), log: true },
         series,
         shown: Shown::Plot,
         flags: Vec::new(),
@@ -249,8 +250,8 @@ fn guesses(
         });
         Figure {
             id: format!("{id}-{metric}"),
-            title: title.into(),
-            about: format!("An attacker who knows the mechanism and {believes}."),
+            title: format!("{title}, {believes}"),
+            about: format!("By who knows the mechanism, {believes}."),
             x: Axis { label: "epsilon, per km".into(), log: true },
             y: Axis { label: unit.into(), log: false },
             series,

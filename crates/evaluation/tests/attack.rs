@@ -1,7 +1,7 @@
 //! The attacks find what they must find, and nothing where there is nothing.
 
 use lrgeo_evaluation::attack::repeat::repeats;
-use lrgeo_evaluation::attack::request::requests;
+use lrgeo_evaluation::attack::request::{Centres, Intersection};
 use lrgeo_evaluation::attack::targets::recover;
 use lrgeo_evaluation::attack::trace::{Walk, traces};
 use lrgeo_evaluation::attack::upload::{Defence, Fingerprints};
@@ -60,9 +60,13 @@ fn requests_intersect_until_one_place_is_left() {
     let graph = geo_ind_graph(&city, &plan);
     let edge = vec![false; city.places()];
     let users = everybody(&city);
-    let attacks = requests(&city, graph.as_ref(), &plan, &users, &edge, &[1, 5, 40], 7, &());
+    let intersection = Intersection::new(&city, graph.as_ref(), &plan, &());
+    let attacks = intersection.attack(&users, &edge, &[1, 5, 40], Centres::DrawnAnew, 7);
     let top: Vec<f64> = attacks.iter().map(|attack| attack.all.top_1).collect();
     assert!(top[0] < top[1] && top[1] < top[2] && top[2] > 0.9, "{top:?}");
+    // Centres that do not come again say more.
+    let fresh = intersection.attack(&users, &edge, &[5], Centres::NeverTwice, 7);
+    assert!(fresh[0].all.top_1 > top[1], "{fresh:?} {top:?}");
     // After one request every place that has the centre among its relevant ones is possible.
     let sizes = users.iter().map(|&v| relevant_places(&city, graph.as_ref(), &plan, v).len());
     assert!(attacks[0].all.anonymity_median <= sizes.max().unwrap() as f64);

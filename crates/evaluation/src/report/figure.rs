@@ -107,7 +107,7 @@ impl Picture {
         Self {
             id: format!("reports-{name}"),
             title: format!(
-                "Where somebody in the middle reports from, {name}, epsilon {}",
+                "What somebody in the middle reports, {name}, epsilon {}",
                 built.guarantee.epsilon
             ),
             label: "probability of the report".into(),
