@@ -27,6 +27,7 @@ use crate::error::{Error, Infeasibility};
 use crate::problem::Problem;
 use crate::settings::{Progress, Settings, Stop};
 use crate::solution::{Solution, TracePoint, relative_gap};
+use crate::twins::Merged;
 use block::{Blocks, NO_ROW, Root};
 use dual::{FeasibleDual, make_feasible};
 use master::{Column, Kind, Link, Master};
@@ -58,7 +59,10 @@ const MOST_ITERATIONS: usize = 500;
 
 /// Solves a problem to the gap asked for.
 pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
-    solve_from(problem, settings, &mut WarmStart::default())
+    match Merged::of(problem)? {
+        Some(merged) => solve(&merged.problem, settings).map(|found| merged.expand(found)),
+        None => solve_from(problem, settings, &mut WarmStart::default()),
+    }
 }
 
 /// Solves a problem starting from what an earlier solve of a similar one left behind, and leaves
