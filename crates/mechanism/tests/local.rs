@@ -31,7 +31,7 @@ fn everybody(city: &City, plan: &Plan, y: &[f64], users: &[u32]) -> Round {
         let part = UserPart::prepare(city, graph.as_ref(), &costs, plan, user);
         let alone = Programme::alone(&part.upload, ties, plan.notion, costs.ceiling(), y).unwrap();
         let solution = alone.solve(plan).unwrap();
-        assert!(solution.gap <= 0.01, "gap {}", solution.gap);
+        assert!(solution.gap <= 1e-6, "gap {}", solution.gap);
         columns = alone.columns.clone();
         let values = alone.split(&solution).remove(0);
         UserMatrix { place: user, relevant: part.relevant, values }

@@ -162,7 +162,10 @@ fn a_spanner_is_as_straight_as_it_says_also_around_holes_and_at_doubled_places()
             worst = worst.max(if km > 0.0 { path[i * n + j] / km } else { 1.0 });
         }
     }
-    assert!((worst - spanner.stretch).abs() < 1e-9, "{worst} {}", spanner.stretch);
+    // Proven, and not much more than it is.
+    assert!(spanner.stretch <= 1.05, "{}", spanner.stretch);
+    assert!(worst <= spanner.stretch * (1.0 + 1e-12), "{worst} {}", spanner.stretch);
+    assert!(spanner.stretch < worst + 0.01, "{worst} {}", spanner.stretch);
     assert!(spanner.arcs.len() < 12 * n, "{} arcs for {n} places", spanner.arcs.len());
 
     let mut plan = Plan::new(&city, per_km(2.0));

@@ -34,7 +34,8 @@ pub fn proven_bound(problem: &Problem, mu: &[f64]) -> Result<f64, Error> {
         }
     }
     let flows = colgen::flows(problem, mu)?;
-    Ok(bound_of_flows(problem, mu, &flows))
+    // No cost is negative.
+    Ok(bound_of_flows(problem, mu, &flows).max(0.0))
 }
 
 /// The bound that a flow for every column proves.

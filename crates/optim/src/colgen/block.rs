@@ -7,6 +7,7 @@
 
 use super::graph::Graph;
 use super::tree::Tree;
+use super::zero::ZeroPart;
 use crate::error::{Error, Infeasibility};
 use crate::problem::Problem;
 use std::sync::Arc;
@@ -75,6 +76,8 @@ pub(crate) struct Blocks {
     pub inner: Vec<Option<TiedColumn>>,
     /// Per column: its blocks that hang on y.
     pub of_column: Vec<Vec<usize>>,
+    /// Free entries that must be zero; they have no block.
+    pub zero: Vec<ZeroPart>,
     /// Row sums left to fill once the fixed entries are taken off.
     pub right_side: Vec<f64>,
     /// Cost of the fixed entries.
@@ -100,6 +103,7 @@ impl Blocks {
             tied: vec![None; columns],
             inner: vec![None; columns],
             of_column: vec![Vec::new(); columns],
+            zero: Vec::new(),
             right_side: vec![1.0; problem.rows()],
             fixed_cost: 0.0,
             components: Vec::new(),
@@ -229,47 +233,78 @@ impl<'a> Builder<'a> {
         let problem = self.problem;
         let free: Vec<bool> =
             (0..problem.rows()).map(|row| problem.tie(row, column).is_none()).collect();
-        let mut tied = self.tied_column(column);
-        let tied_consistent = self.ties_consistent(column);
-        let fixed = problem.fixed_y().map(|y| y[column]);
-        let bounded = !self.bounds_of[column].is_empty();
-        if let Some(y) = fixed.or((!tied_consistent).then_some(0.0)) {
-            if let Some(row) = self.contradicting_row(column).filter(|_| y > 0.0) {
-                let reason = Infeasibility::BoundsContradict;
-                return Err(Error::Infeasible { row, reason });
-            }
-            self.fix_tied(column, &tied, y, all);
-            for rows in self.lists(&self.parts(&free)) {
-                self.add_part(column, rows, Some(y), None, all)?;
-            }
-            return Ok(());
+        let parts = self.lists(&self.parts(&free));
+        let tied = self.tied_column(column);
+        let contradiction = self.contradicting_row(column);
+        let mut held = problem.fixed_y().map(|y| y[column]);
+        if let (Some(row), Some(y)) = (contradiction, held)
+            && y > 0.0
+        {
+            return Err(Error::Infeasible { row, reason: Infeasibility::BoundsContradict });
         }
-        if tied.rows.is_empty() {
-            for rows in self.lists(&self.parts(&free)) {
-                self.add_part(column, rows, None, None, all)?;
-            }
-            return Ok(());
-        }
-        tied.cost = self.tied_cost(column, &tied);
-        if bounded {
-            let rows: Vec<u32> = (0..problem.rows() as u32).filter(|&r| free[r as usize]).collect();
-            self.add_part(column, rows, None, Some(&tied), all)?;
-            all.inner[column] = Some(tied);
-            return Ok(());
-        }
-        let before = all.blocks.len();
-        for rows in self.lists(&self.parts(&free)) {
-            if !self.add_part(column, rows, None, None, all)? {
-                // The ties around this part contradict each other: only y = 0 is left.
-                all.blocks.truncate(before);
-                for rows in self.lists(&self.parts(&free)) {
-                    self.add_part(column, rows, Some(0.0), None, all)?;
-                }
+        if held.is_none() && !tied.rows.is_empty() {
+            let before = (all.blocks.len(), all.zero.len());
+            if contradiction.is_none() && self.add_tied(column, &tied, &parts, all)? {
                 return Ok(());
             }
+            all.blocks.truncate(before.0);
+            all.zero.truncate(before.1);
+            held = Some(0.0); // nothing else satisfies the ties
         }
-        all.tied[column] = Some(tied);
+        if let Some(y) = held {
+            self.fix_tied(column, &tied, y, all);
+        }
+        for rows in parts {
+            self.add_part(column, rows, held, None, all)?;
+        }
         Ok(())
+    }
+
+    /// A column whose y is a variable; `false` where only y = 0 is possible.
+    fn add_tied(
+        &self,
+        column: usize,
+        tied: &TiedColumn,
+        parts: &[Vec<u32>],
+        all: &mut Blocks,
+    ) -> Result<bool, Error> {
+        let tied = TiedColumn { cost: self.tied_cost(column, tied), ..tied.clone() };
+        if self.bounds_of[column].is_empty() {
+            for rows in parts {
+                if !self.add_part(column, rows.clone(), None, None, all)? {
+                    return Ok(false);
+                }
+            }
+            all.tied[column] = Some(tied);
+            return Ok(true);
+        }
+        let mut together = Vec::new();
+        for rows in parts {
+            if !self.has_zero_bound(column, rows) {
+                together.extend(rows);
+            } else if self.touches_ties(column, rows) {
+                return Ok(false); // the zero reaches y
+            } else {
+                self.add_part(column, rows.clone(), None, None, all)?;
+            }
+        }
+        together.sort_unstable();
+        let possible = self.add_part(column, together, None, Some(&tied), all)?;
+        if possible {
+            all.inner[column] = Some(tied);
+        }
+        Ok(possible)
+    }
+
+    fn has_zero_bound(&self, column: usize, rows: &[u32]) -> bool {
+        let bounds =
+            self.bounds_of[column].iter().map(|&position| &self.problem.bounds()[position]);
+        bounds.filter(|bound| bound.high == 0.0).any(|bound| rows.contains(&(bound.row as u32)))
+    }
+
+    fn touches_ties(&self, column: usize, rows: &[u32]) -> bool {
+        let mut beside = rows.iter().flat_map(|&row| &self.neighbours[row as usize]);
+        beside.any(|&(other, _)| self.problem.tie(other as usize, column).is_some())
     }
 
     fn tied_column(&self, column: usize) -> TiedColumn {
@@ -290,11 +325,7 @@ impl<'a> Builder<'a> {
         cost.iter().zip(&tied.factors).map(|(c, f)| c * f).sum()
     }
 
-    /// Whether the tied entries satisfy the arcs among themselves; where they do not, only y = 0 does.
-    fn ties_consistent(&self, column: usize) -> bool {
-        self.contradicting_row(column).is_none()
-    }
-
+    /// A row whose tied entry contradicts one beside it, so that only y = 0 satisfies both.
     fn contradicting_row(&self, column: usize) -> Option<usize> {
         let problem = self.problem;
         problem.arcs().iter().find_map(|arc| {
@@ -314,6 +345,7 @@ impl<'a> Builder<'a> {
 
     /// One connected part of free rows, rooted where ties, fixed entries or bounds touch it.
     /// `fixed` is the column's y when it is a constant; `inner` its ties when y is to be a node.
+    /// `false` where ties or bounds around it leave only y = 0.
     fn add_part(
         &self,
         column: usize,
@@ -366,8 +398,10 @@ impl<'a> Builder<'a> {
             let row = rows[0] as usize;
             return Err(Error::Infeasible { row, reason: Infeasibility::BoundsContradict });
         }
-        if forced_zero && inner.is_none() {
-            return Ok(true); // a zero beside them makes every entry of the part zero
+        if forced_zero {
+            // A zero beside them makes every entry of the part zero.
+            all.zero.push(ZeroPart { column, rows });
+            return Ok(true);
         }
         let mut node_rows = rows.clone();
         let mut inner_y = None;
@@ -418,28 +452,22 @@ impl<'a> Builder<'a> {
         if let (Some(node), Some(tied)) = (inner_y, inner) {
             cost[node] = tied.cost;
         }
-        let contradiction = Error::Infeasible {
-            row: rows.first().copied().unwrap_or(0) as usize,
-            reason: Infeasibility::BoundsContradict,
-        };
-        let Some(tree) = Tree::shortest_paths(&graph, root_node as usize, false) else {
-            return Err(contradiction);
-        };
-        let too_high = graph.links(root_node as usize).iter().find(|link| {
+        let tree = Tree::shortest_paths(&graph, root_node as usize, false);
+        let too_high = tree.as_ref().map(|tree| {
             // log z_target <= down + log z_root
-            tree.logs()[link.target as usize] > link.down + 1e-9
+            let ceilings = graph.links(root_node as usize).iter();
+            let broken =
+                ceilings.filter(|link| tree.logs()[link.target as usize] > link.down + 1e-9);
+            broken.map(|link| node_rows[link.target as usize]).next()
         });
-        if let Some(link) = too_high {
-            if root == Root::Y {
+        let (Some(tree), Some(None)) = (tree, too_high) else {
+            if root == Root::Y || inner.is_some() {
                 return Ok(false);
             }
-            let row = match node_rows[link.target as usize] {
-                NO_ROW => rows.first().copied().unwrap_or(0),
-                row => row,
-            };
-            let reason = Infeasibility::BoundsContradict;
-            return Err(Error::Infeasible { row: row as usize, reason });
-        }
+            let blamed = too_high.flatten().filter(|&row| row != NO_ROW).or(rows.first().copied());
+            let row = blamed.unwrap_or(0) as usize;
+            return Err(Error::Infeasible { row, reason: Infeasibility::BoundsContradict });
+        };
         all.blocks.push(Block { column, root, graph, rows: node_rows.into(), cost, inner_y, tree });
         Ok(true)
     }

@@ -14,6 +14,7 @@ mod interior;
 mod links;
 mod master;
 mod output;
+mod polish;
 mod pricing;
 mod prove;
 pub(crate) mod repair;
@@ -21,12 +22,14 @@ mod settle;
 mod start;
 mod tree;
 mod warm;
+mod zero;
 
 use crate::bound::ArcFlow;
 use crate::error::{Error, Infeasibility};
 use crate::problem::Problem;
 use crate::settings::{Progress, Settings, Stop};
 use crate::solution::{Solution, TracePoint, relative_gap};
+use crate::twins::Merged;
 use block::{Blocks, NO_ROW, Root};
 use dual::{FeasibleDual, make_feasible};
 use master::{Column, Kind, Link, Master};
@@ -58,7 +61,10 @@ const MOST_ITERATIONS: usize = 500;
 
 /// Solves a problem to the gap asked for.
 pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
-    solve_from(problem, settings, &mut WarmStart::default())
+    match Merged::of(problem)? {
+        Some(merged) => solve(&merged.problem, settings).map(|found| merged.expand(found)),
+        None => solve_from(problem, settings, &mut WarmStart::default()),
+    }
 }
 
 /// Solves a problem starting from what an earlier solve of a similar one left behind, and leaves
@@ -272,20 +278,34 @@ impl<'a> Run<'a> {
     /// The outer loop: a few interior steps, price, bound, add and drop columns.
     fn iterate(&mut self) -> Result<Solution, Error> {
         let mut wanted = 0.9 * self.settings.gap;
+        let mut best: Option<Solution> = None;
         loop {
             let round = self.round()?;
             let stopped = self.stop.requested() || self.iterations >= MOST_ITERATIONS;
             if round.gap <= wanted || stopped {
-                match self.finish() {
-                    Ok(solution) if stopped || self.accepts(&solution, wanted) => {
-                        return Ok(solution);
-                    }
-                    Err(error) if stopped => return Err(error),
-                    _ => wanted *= 0.3,
+                let finished = self.finish();
+                if let Ok(solution) = &finished
+                    && best.as_ref().is_none_or(|best| self.is_better(solution, best))
+                {
+                    best = Some(solution.clone());
                 }
+                match (finished, best.take()) {
+                    (_, Some(best)) if stopped || self.accepts(&best, wanted) => return Ok(best),
+                    (Err(error), None) if stopped => return Err(error),
+                    (_, kept) => best = kept,
+                }
+                wanted *= 0.3;
             }
             self.add_columns(round);
         }
+    }
+
+    /// Whether a solution has the smaller gap or, where both suffice, the smaller error of row sums.
+    fn is_better(&self, solution: &Solution, than: &Solution) -> bool {
+        let open = |solution: &Solution| solution.gap.max(self.settings.gap);
+        let error = |solution: &Solution| solution.certificate.worst_row_sum_error;
+        open(solution) < open(than)
+            || (open(solution) == open(than) && error(solution) < error(than))
     }
 
     /// Whether gap and row sums are good enough, the latter unless several attempts were no better.

@@ -9,9 +9,9 @@ use std::collections::HashMap;
 
 /// Turns priced trees into flows on the arcs of the problem.
 pub(super) struct Prover<'a> {
-    problem: &'a Problem,
-    arc_of: HashMap<(u32, u32), usize>,
-    neighbours: Vec<Vec<(u32, f64)>>,
+    pub(super) problem: &'a Problem,
+    pub(super) arc_of: HashMap<(u32, u32), usize>,
+    pub(super) neighbours: Vec<Vec<(u32, f64)>>,
 }
 
 /// One end of a tree link: a row, and how much of it one unit of the node is.
@@ -42,18 +42,25 @@ impl<'a> Prover<'a> {
         for (block, tree) in blocks.blocks.iter().zip(trees) {
             node_weights(block, blocks, mu, &mut w);
             tree.order(&mut order);
-            self.add(block, tree, &order, &mut w, &mut flows[block.column]);
+            let largest = match (&blocks.tied[block.column], block.root) {
+                (Some(tied), Root::Y) => tied.largest,
+                _ => 1.0,
+            };
+            self.add(block, tree, &order, largest, &mut w, &mut flows[block.column]);
         }
+        self.add_zeros(blocks, mu, &mut flows);
         flows
     }
 
     /// Carries every node's residual to its parent, leaves first. A residual of the wrong sign (noise
-    /// of pricing) takes the same arc the other way, or stays where it is when it is positive.
+    /// of pricing) stays where it is when it is positive; when it is negative it stays as well, or takes the same
+    /// arc the other way, whichever costs less while the root is no larger than `largest`.
     fn add(
         &self,
         block: &Block,
         tree: &Tree,
         order: &[u32],
+        largest: f64,
         residual: &mut [f64],
         flows: &mut Vec<ArcFlow>,
     ) {
@@ -67,7 +74,12 @@ impl<'a> Prover<'a> {
             let Some((child, above)) = self.ends(block, node, parent, left < 0.0) else { continue };
             let key = (child.row.min(above.row), child.row.max(above.row));
             let Some(&arc) = self.arc_of.get(&key) else { continue };
-            let factor = (self.problem.epsilon() * self.problem.arcs()[arc].d).exp();
+            let log = self.problem.epsilon() * self.problem.arcs()[arc].d;
+            let factor = log.exp();
+            let carried = tree.logs()[parent] + log + largest.ln();
+            if left < 0.0 && !tree.is_at_ceiling(node) && carried > 0.0 {
+                continue;
+            }
             let starts_at_i = |row: u32| self.problem.arcs()[arc].i as u32 == row;
             if left < 0.0 {
                 // z_child <= a z_parent

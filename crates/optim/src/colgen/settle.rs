@@ -1,16 +1,13 @@
-//! Row sums and links put right to the last bits.
+//! Row sums and links put right where projecting (`polish`) does not help.
 //!
 //! Near a degenerate vertex the large weights span only part of the equations and the rest hangs on
-//! weights of 1e-10: in the metric of x^2 (`polish`) the normal matrix then has a condition of 1e20,
-//! and its Cholesky factor loses what the small weights should carry. Then the equations are
+//! weights of 1e-10 that would have to fall below zero. Then the equations are
 //! eliminated as they are. Every pivot is the entry that moves most in proportion to its weight, so
 //! the multipliers stay below 1, no column loses its own relative precision, and what is missing is
 //! taken by the weights that can best afford it. Equations that depend on others drop out.
 
-use super::master::{Kind, Master, largest};
-
-/// Residuals up to this are left as they are: rounding of the sums themselves is not much smaller.
-const SETTLED: f64 = 1e-13;
+use super::master::{Kind, Master};
+use super::polish::SETTLED;
 
 /// Beyond this many numbers elimination takes too long for what it gives.
 const MOST_WORK: usize = 100_000_000;
@@ -23,46 +20,9 @@ const DEPENDENT: f64 = 1e-9;
 const ROUNDS: usize = 12;
 
 impl Master {
-    /// Projects the weights onto the row sums in the metric of x^2, without artificials, until the
-    /// residual no longer shrinks. Returns the residual left.
-    pub fn polish(&mut self) -> f64 {
-        let mut last = f64::INFINITY;
-        let nothing = vec![0.0; self.right_side.len()];
-        let mut best = self.x.clone();
-        for round in 0..6 {
-            let (primal, link) = self.primal_residuals(false);
-            let worst = largest(&primal).max(largest(&link));
-            if worst < last {
-                best.clone_from(&self.x);
-            }
-            if worst >= 0.5 * last || worst < 2e-16 || round == 5 {
-                last = last.min(worst);
-                break;
-            }
-            last = worst;
-            let scaling: Vec<f64> = self.x.iter().map(|x| x * x).collect();
-            let links = self.prepare(&scaling, &nothing);
-            let (mu, pi) = self.eliminate(primal, &link, &links);
-            let along = self.along_all_of(&mu, &pi);
-            for j in 0..self.x.len() {
-                let change = scaling[j] * along[j];
-                // Clipped component by component: one step length for all would stall.
-                self.x[j] = (self.x[j] + change).max(0.01 * self.x[j]);
-            }
-        }
-        self.x = best;
-        if last > SETTLED { self.settle() } else { last }
-    }
-
-    /// Largest residual of row sums and links without artificials.
-    fn worst_residual(&self) -> f64 {
-        let (primal, link) = self.primal_residuals(false);
-        largest(&primal).max(largest(&link))
-    }
-
     /// Moves as few weights as there are independent equations, so that all equations hold up to
     /// rounding. Returns the residual left.
-    fn settle(&mut self) -> f64 {
+    pub(super) fn settle(&mut self) -> f64 {
         let equations = self.right_side.len() + self.links.len();
         let mut last = self.worst_residual();
         if equations.saturating_pow(2).saturating_mul(self.columns.len()) > MOST_WORK {

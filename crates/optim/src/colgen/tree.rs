@@ -361,8 +361,9 @@ impl Tree {
     }
 }
 
-/// A label in the heap of [`Tree::shortest_paths`], highest first.
-struct Highest(f64, u32);
+/// A node with its label in a heap, the highest first.
+#[derive(Debug)]
+pub(super) struct Highest(pub f64, pub u32);
 
 impl Ord for Highest {
     fn cmp(&self, other: &Self) -> Ordering {

@@ -59,8 +59,14 @@ pub enum Kind {
     TiedBounded,
     /// One group, every entry free, rows weighed over orders of magnitude, some not at all.
     UnevenPrior,
+    /// Users with entries that must vanish: y given and partly zero, ties that contradict each other, or caps of
+    /// zero.
+    Zeros,
+    /// One group over places of which some stand at one spot; free, tied or bounded.
+    OneSpot,
 }
 
+/// The kinds that every engine solves.
 pub const KINDS: [Kind; 8] = [
     Kind::Untied,
     Kind::TiedOneGroup,
@@ -227,6 +233,40 @@ pub fn case(kind: Kind, seed: u64, eps_spacing: f64) -> Case {
             let cost = DenseCost::new(columns, columns, values.collect()).unwrap();
             ProblemParts::untied(epsilon, cost, arcs(&places, &all, reach, 0))
         }
+        Kind::Zeros => {
+            let parts = joint(&mut random, &places, epsilon, reach, r_exp, r_obf);
+            match random.between(0, 2) {
+                0 => {
+                    let parts = with_feasible_y(parts, &places);
+                    let mut y = parts.fixed_y.unwrap_or_default();
+                    y.iter_mut().filter(|_| random.chance(0.3)).for_each(|y| *y = 0.0);
+                    ProblemParts { fixed_y: Some(y), ..parts }
+                }
+                1 => with_contradicting_ties(&mut random, parts, &places),
+                _ => {
+                    let mut parts = with_loose_bounds(&mut random, parts, &places);
+                    parts.bounds.iter_mut().filter(|_| random.chance(0.2)).for_each(|bound| {
+                        (bound.low, bound.high) = (0.0, 0.0);
+                    });
+                    parts
+                }
+            }
+        }
+        Kind::OneSpot => {
+            let mut places = places;
+            let doubled: Vec<Point> =
+                places.iter().copied().filter(|_| random.chance(0.3)).take(4).collect();
+            places.extend(doubled);
+            let all: Vec<usize> = (0..places.len()).collect();
+            match random.between(0, 2) {
+                0 => {
+                    let cost = costs(&mut random, &places, &all);
+                    ProblemParts::untied(epsilon, cost, arcs(&places, &all, reach, 0))
+                }
+                1 => joint(&mut random, &places, epsilon, reach, r_exp, r_obf),
+                _ => bounded(&mut random, &places, epsilon, reach),
+            }
+        }
     };
     let problem = Problem::new(parts).expect("the generator makes valid problems");
     Case { kind, seed, eps_spacing, problem }
@@ -278,6 +318,22 @@ fn with_loose_bounds(random: &mut Random, parts: ProblemParts, places: &[Point])
         }
     }
     ProblemParts { bounds, ..parts }
+}
+
+/// Some factors replaced by others, so that only y = 0 satisfies their columns.
+fn with_contradicting_ties(
+    random: &mut Random,
+    parts: ProblemParts,
+    places: &[Point],
+) -> ProblemParts {
+    let ties = parts.ties.as_ref().expect("tied");
+    let entries = (0..parts.groups.len() * places.len()).map(|entry| {
+        let factor = ties.at(entry / places.len(), entry % places.len())?;
+        Some(if random.chance(0.1) { 0.01 + 0.9 * random.unit() } else { factor })
+    });
+    let entries: Vec<Option<f64>> = entries.collect();
+    let ties = Ties::new(parts.groups.len(), places.len(), &entries).unwrap();
+    ProblemParts { ties: Some(ties), ..parts }
 }
 
 /// The rows of a tile; what lies outside keeps its (exponential) rows and bounds those inside.
