@@ -175,7 +175,7 @@ impl OnMap {
         let edge = attack::edges(&city, graph.as_ref(), &plan);
         let table = city.table(plan.table_cell, ui)?;
         let costs = Costs::of(&city, table.as_deref());
-        let prints = Fingerprints::new(&city, graph.as_ref(), &costs, &plan, &edge, ui);
+        let prints = Fingerprints::new(&city, graph.as_ref(), &costs, &plan, &edge, ui)?;
         let seed = self.common.seed;
         let distances = |aligned, defence| prints.distances(&users, aligned, defence, seed);
         let mut attacks = vec![

@@ -42,7 +42,7 @@ fn costs_name_everybody_and_a_prior_hardly_anybody() {
     assert!(edge.contains(&true));
     let table = city.table(plan.table_cell, &()).unwrap();
     let costs = Costs::of(&city, table.as_deref());
-    let prints = Fingerprints::new(&city, graph.as_ref(), &costs, &plan, &edge, &());
+    let prints = Fingerprints::new(&city, graph.as_ref(), &costs, &plan, &edge, &()).unwrap();
     let users = everybody(&city);
     assert_eq!(prints.costs(&users).unwrap().all.top_1, 1.0);
     let distances = |defence| prints.distances(&users, false, defence, 1).unwrap().all;

@@ -9,7 +9,8 @@ use lrgeo_map::progress::Progress;
 use lrgeo_map::rng::SplitMix;
 use lrgeo_mechanism::lr_geo::coefficients::{Coefficients, Costs, UserPart};
 use lrgeo_mechanism::publish::Manifest;
-use lrgeo_mechanism::{Geography, Plan};
+use lrgeo_mechanism::relevant::relevant_places;
+use lrgeo_mechanism::{Geography, MechanismError, Plan};
 use rayon::prelude::*;
 
 use super::{Attack, Trial};
@@ -46,6 +47,9 @@ pub struct Fingerprints<'a> {
     prints: Vec<Print>,
 }
 
+/// Distances in all uploads together: 4 GB of them.
+const MOST_DISTANCES: usize = 500_000_000;
+
 struct Print {
     relevant: Vec<u32>,
     /// Distances between relevant places, each pair once, in the order of the rows.
@@ -56,7 +60,7 @@ struct Print {
 }
 
 impl<'a> Fingerprints<'a> {
-    /// Works out the uploads of all places.
+    /// Works out the uploads of all places; refuses to where they do not fit into memory.
     pub fn new(
         places: &'a Geography,
         graph: Option<&NeighbourGraph>,
@@ -64,16 +68,26 @@ impl<'a> Fingerprints<'a> {
         plan: &Plan,
         edge: &'a [bool],
         progress: &dyn Progress,
-    ) -> Self {
+    ) -> Result<Self, MechanismError> {
+        let all = 0..places.places() as u32;
+        let pairs = |place: u32| relevant_places(places, graph, plan, place).len().pow(2) / 2;
+        let distances: usize = all.clone().into_par_iter().map(pairs).sum();
+        if distances > MOST_DISTANCES {
+            let reason = format!(
+                "the uploads of all places hold {distances} distances, more than the {MOST_DISTANCES} that are \
+                 compared at once; lower --lr-radius or take a map with fewer places"
+            );
+            return Err(MechanismError::invalid("lr-radius", reason));
+        }
         progress.begin("uploads of all places", places.places() as u64);
         let print = |place: u32| {
             let part = UserPart::prepare(places, graph, costs, plan, place);
             progress.advance(1);
             Print::of(part.relevant, &part.upload)
         };
-        let prints = (0..places.places() as u32).into_par_iter().map(print).collect();
+        let prints = all.into_par_iter().map(print).collect();
         progress.end();
-        Self { places, edge, prints }
+        Ok(Self { places, edge, prints })
     }
 
     /// Costs alone, rows in any order.
