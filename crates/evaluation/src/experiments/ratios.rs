@@ -5,6 +5,7 @@ use lrgeo_map::progress::Progress;
 use lrgeo_map::units::Length;
 use lrgeo_mechanism::{MechanismError, Plan, build, by_name};
 
+use super::printed::GAMMA_RATIOS;
 use super::{Entry, Notebook, Setup, Values, axis, point, users, values};
 use crate::bounds::cost_bounds;
 use crate::report::{Figure, Series, Shown};
@@ -29,7 +30,8 @@ pub fn against_gamma(
          that falls by 35 % from 10 to 20 km and hardly from there; its map reaches farther than this block.",
         setup.ground.name
     );
-    figure(setup, notebook, progress, "gamma", "Gamma, km", about, places, count, &variations)
+    let sweep = Sweep { id: "gamma", x: "Gamma, km", about, places, count, variations };
+    sweep.figures(setup, notebook, progress)
 }
 
 /// Cells from 0.05 to 0.275 km.
@@ -48,63 +50,73 @@ pub fn against_cells(
         "{}, K = {places}, paper settings, {count} users. The paper: stable up to 0.2 km, then a marked increase.",
         setup.ground.name
     );
-    figure(setup, notebook, progress, "cells", "cell size, km", about, places, count, &variations)
+    let sweep = Sweep { id: "cells", x: "cell size, km", about, places, count, variations };
+    sweep.figures(setup, notebook, progress)
 }
 
-#[allow(clippy::too_many_arguments)]
-fn figure(
-    setup: &Setup<'_>,
-    notebook: &mut Notebook,
-    progress: &dyn Progress,
+/// One setting varied, everything else kept.
+struct Sweep {
     id: &'static str,
-    x: &str,
+    x: &'static str,
     about: String,
     places: usize,
     count: usize,
-    variations: &[(f64, Plan)],
-) -> Result<Vec<Figure>, MechanismError> {
-    let repeats = if setup.quick { 2 } else { setup.repeats().min(5) };
-    progress.begin(id, variations.len() as u64 * repeats);
-    let (mut ratio, mut upper, mut lower) = (Vec::new(), Vec::new(), Vec::new());
-    for (value, plan) in variations {
-        let mut entries: Vec<Entry> = Vec::new();
-        for repeat in 0..repeats {
-            let key = format!("{id} {value} {repeat}");
-            entries.push(notebook.measure(&key, || bounds(setup, plan, places, count, repeat))?);
-            progress.advance(1);
+    variations: Vec<(f64, Plan)>,
+}
+
+impl Sweep {
+    fn figures(
+        self,
+        setup: &Setup<'_>,
+        notebook: &mut Notebook,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Figure>, MechanismError> {
+        let Self { id, x, about, places, count, variations } = self;
+        let repeats = if setup.quick { 2 } else { setup.repeats().min(5) };
+        progress.begin(id, variations.len() as u64 * repeats);
+        let (mut ratio, mut upper, mut lower) = (Vec::new(), Vec::new(), Vec::new());
+        for (value, plan) in &variations {
+            let mut entries: Vec<Entry> = Vec::new();
+            for repeat in 0..repeats {
+                let key = format!("{id} {value} {repeat}");
+                entries
+                    .push(notebook.measure(&key, || bounds(setup, plan, places, count, repeat))?);
+                progress.advance(1);
+            }
+            let printed = GAMMA_RATIOS.iter().find(|(km, _)| id == "gamma" && km == value);
+            ratio.push(point(*value, &entries, "ratio", printed.map(|(_, text)| *text)));
+            upper.push(point(*value, &entries, "upper", None));
+            lower.push(point(*value, &entries, "lower", None));
         }
-        ratio.push(point(*value, &entries, "ratio", None));
-        upper.push(point(*value, &entries, "upper", None));
-        lower.push(point(*value, &entries, "lower", None));
+        progress.end();
+        let series = |name: &str, points| Series { name: name.to_owned(), points };
+        let shown = Shown::Plot;
+        Ok(vec![
+            Figure {
+                id: format!("ratio-{id}"),
+                title: format!("Ratio of upper and lower bound against {x}"),
+                about: about.clone(),
+                x: axis(x, false),
+                y: axis("ratio", false),
+                series: vec![series("ratio", ratio)],
+                shown,
+                flags: Vec::new(),
+            },
+            Figure {
+                id: format!("bounds-{id}"),
+                title: format!("Both bounds against {x}"),
+                about,
+                x: axis(x, false),
+                y: axis("km per report over all relevant rows", false),
+                series: vec![
+                    series("upper bound (c_hat)", upper),
+                    series("lower bound (c_tilde)", lower),
+                ],
+                shown,
+                flags: Vec::new(),
+            },
+        ])
     }
-    progress.end();
-    let series = |name: &str, points| Series { name: name.to_owned(), points };
-    let shown = Shown::Plot;
-    Ok(vec![
-        Figure {
-            id: format!("ratio-{id}"),
-            title: format!("Ratio of upper and lower bound against {x}"),
-            about: about.clone(),
-            x: axis(x, false),
-            y: axis("ratio", false),
-            series: vec![series("ratio", ratio)],
-            shown,
-            flags: Vec::new(),
-        },
-        Figure {
-            id: format!("bounds-{id}"),
-            title: format!("Both bounds against {x}"),
-            about,
-            x: axis(x, false),
-            y: axis("km per report over all relevant rows", false),
-            series: vec![
-                series("upper bound (c_hat)", upper),
-                series("lower bound (c_tilde)", lower),
-            ],
-            shown,
-            flags: Vec::new(),
-        },
-    ])
 }
 
 fn bounds(

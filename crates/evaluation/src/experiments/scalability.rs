@@ -5,6 +5,7 @@ use std::time::Instant;
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::{Engine, MechanismError, Plan, build, by_name};
 
+use super::printed::LONGEST_ROUND;
 use super::{Entry, Notebook, Setup, axis, point, users, values};
 use crate::report::{Figure, Series, Shown};
 
@@ -103,7 +104,8 @@ fn measure(
             progress.advance(1);
         }
         for (series, (_, name)) in series.iter_mut().zip(ENGINES) {
-            series.points.push(point(x((size, count)), &entries, name, None));
+            let paper = (name == ENGINES[1].1 && count == 10).then_some(LONGEST_ROUND);
+            series.points.push(point(x((size, count)), &entries, name, paper));
         }
     }
     progress.end();
