@@ -25,6 +25,7 @@ pub mod partial;
 mod problem;
 mod settings;
 mod solution;
+mod split;
 mod twins;
 
 pub use cost::{Cost, DenseCost, WeightedL1Cost};

@@ -8,7 +8,7 @@
 //!            low <= z_ik <= high                where (i, k) is bounded
 //! ```
 
-use crate::cost::Cost;
+use crate::cost::{Cost, DenseCost};
 use crate::error::{Error, length, non_negative};
 use std::collections::HashMap;
 
@@ -178,6 +178,38 @@ impl Problem {
     pub fn with_fixed_y(&self, y: Vec<f64>) -> Result<Self, Error> {
         validate_y(&y, self.columns)?;
         Ok(Self { fixed_y: Some(y), ..self.clone() })
+    }
+
+    /// The parts of the same problem over some of its rows, which must not repeat; arcs to other rows are dropped.
+    pub(crate) fn parts_of_rows(&self, rows: &[usize]) -> Result<ProblemParts, Error> {
+        let columns = self.columns;
+        let mut position = vec![None; self.rows];
+        let mut costs = vec![0.0; rows.len() * columns];
+        for (p, &row) in rows.iter().enumerate() {
+            position[row] = Some(p);
+            self.cost.fill_row(row, &mut costs[p * columns..][..columns]);
+        }
+        let ties = self.ties.as_ref().map(|ties| {
+            let factors = rows.iter().flat_map(|row| &ties.factors[row * columns..][..columns]);
+            Ties { columns, factors: factors.copied().collect() }
+        });
+        let arcs = self
+            .arcs
+            .iter()
+            .filter_map(|arc| Some(Arc { i: position[arc.i]?, j: position[arc.j]?, d: arc.d }));
+        let bounds = self
+            .bounds
+            .iter()
+            .filter_map(|bound| Some(EntryBound { row: position[bound.row]?, ..*bound }));
+        Ok(ProblemParts {
+            epsilon: self.epsilon,
+            groups: rows.iter().map(|&row| self.groups[row]).collect(),
+            cost: Box::new(DenseCost::new(rows.len(), columns, costs)?),
+            arcs: arcs.collect(),
+            ties,
+            bounds: bounds.collect(),
+            fixed_y: self.fixed_y.clone(),
+        })
     }
 
     /// Privacy parameter.

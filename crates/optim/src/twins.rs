@@ -5,10 +5,12 @@
 //! the sum of their costs, and each gets a copy of what is found for it.
 
 use crate::cost::{Cost, DenseCost};
-use crate::error::Error;
+use crate::error::{Error, Infeasibility};
 use crate::matrix::{DenseMatrix, Matrix};
-use crate::problem::{Arc, Problem, ProblemParts};
+use crate::problem::{Arc, EntryBound, Problem, ProblemParts, Ties};
 use crate::solution::Solution;
+use crate::split::connected;
+use std::collections::HashMap;
 
 /// A problem in which rows at distance zero are one.
 pub(crate) struct Merged {
@@ -17,16 +19,60 @@ pub(crate) struct Merged {
     row: Vec<usize>,
 }
 
+/// An entry of twins that are one row.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    tie: Option<f64>,
+    /// Lower and upper bound, where there are any.
+    bound: Option<(f64, f64)>,
+}
+
+impl Entry {
+    /// What both say together. `None` where one row cannot say it: two factors leave only y = 0, and a tied
+    /// entry has no bounds. Bounds may end up empty.
+    fn and(self, other: Self) -> Option<Self> {
+        let tie = match (self.tie, other.tie) {
+            (Some(own), Some(others)) if own != others => return None,
+            (own, others) => own.or(others),
+        };
+        let bound = match (self.bound, other.bound) {
+            (Some(own), Some(others)) => Some((own.0.max(others.0), own.1.min(others.1))),
+            (own, others) => own.or(others),
+        };
+        (tie.is_none() || bound.is_none()).then_some(Self { tie, bound })
+    }
+}
+
+/// Solves a problem with twins as one row each.
+pub(crate) fn solve(
+    problem: &Problem,
+    engine: impl Fn(&Problem) -> Result<Solution, Error>,
+) -> Result<Solution, Error> {
+    match Merged::of(problem)? {
+        Some(merged) => match engine(&merged.problem) {
+            Ok(solution) => Ok(merged.expand(solution)),
+            Err(Error::Infeasible { row, reason }) => {
+                let row = merged.row.iter().position(|&at| at == row).unwrap_or(0);
+                Err(Error::Infeasible { row, reason })
+            }
+            Err(error) => Err(error),
+        },
+        None => engine(problem),
+    }
+}
+
 impl Merged {
-    /// `None` where no rows are twins, or where entries are tied or bounded: those may differ between twins.
+    /// `None` where no rows are twins.
     pub(crate) fn of(problem: &Problem) -> Result<Option<Self>, Error> {
-        let plain = !problem.has_ties() && problem.bounds().is_empty();
-        if !plain || problem.arcs().iter().all(|arc| arc.d > 0.0) {
+        if problem.arcs().iter().all(|arc| arc.d > 0.0) {
             return Ok(None);
         }
-        let row = numbered(problem);
-        let rows = row.iter().max().map_or(0, |last| last + 1);
         let columns = problem.columns();
+        let (row, entries) = merged_entries(problem);
+        let rows = entries.len() / columns;
+        if rows == problem.rows() {
+            return Ok(None);
+        }
         let mut cost = vec![0.0; rows * columns];
         let mut whole = vec![0.0; columns];
         let mut groups = vec![0; rows];
@@ -36,19 +82,21 @@ impl Merged {
             let sum = &mut cost[at * columns..][..columns];
             sum.iter_mut().zip(&whole).for_each(|(sum, cost)| *sum += cost);
         }
-        let mut arcs: Vec<Arc> = problem.arcs().to_vec();
-        for arc in &mut arcs {
-            let (i, j) = (row[arc.i], row[arc.j]);
-            (arc.i, arc.j) = (i.min(j), i.max(j));
+        let mut bounds = Vec::new();
+        for (at, entry) in entries.iter().enumerate() {
+            let Some((low, high)) = entry.bound else { continue };
+            if low > high {
+                let row = row.iter().position(|&row| row == at / columns).unwrap_or(0);
+                return Err(Error::Infeasible { row, reason: Infeasibility::BoundsContradict });
+            }
+            bounds.push(EntryBound { row: at / columns, column: at % columns, low, high });
         }
-        // Of arcs that now join the same rows the shortest binds.
-        arcs.retain(|arc| arc.i != arc.j);
-        arcs.sort_by(|a, b| (a.i, a.j).cmp(&(b.i, b.j)).then(a.d.total_cmp(&b.d)));
-        arcs.dedup_by_key(|arc| (arc.i, arc.j));
+        let factors: Vec<Option<f64>> = entries.iter().map(|entry| entry.tie).collect();
+        let ties = problem.has_ties().then(|| Ties::new(rows, columns, &factors)).transpose()?;
         let cost: Box<dyn Cost> = Box::new(DenseCost::new(rows, columns, cost)?);
         let (epsilon, fixed_y) = (problem.epsilon(), problem.fixed_y().map(<[f64]>::to_vec));
-        let parts =
-            ProblemParts { epsilon, groups, cost, arcs, ties: None, bounds: Vec::new(), fixed_y };
+        let arcs = merged_arcs(problem, &row);
+        let parts = ProblemParts { epsilon, groups, cost, arcs, ties, bounds, fixed_y };
         Ok(Some(Self { problem: Problem::new(parts)?, row }))
     }
 
@@ -71,30 +119,54 @@ impl Merged {
     }
 }
 
-/// Numbers rows from zero, twins alike.
-fn numbered(problem: &Problem) -> Vec<usize> {
-    let mut first: Vec<usize> = (0..problem.rows()).collect();
-    fn root(first: &[usize], mut i: usize) -> usize {
-        while first[i] != i {
-            i = first[i];
-        }
-        i
+/// The arcs between merged rows; of those that now join the same rows the shortest binds.
+fn merged_arcs(problem: &Problem, row: &[usize]) -> Vec<Arc> {
+    let mut arcs: Vec<Arc> = problem.arcs().to_vec();
+    for arc in &mut arcs {
+        let (i, j) = (row[arc.i], row[arc.j]);
+        (arc.i, arc.j) = (i.min(j), i.max(j));
     }
-    for arc in problem.arcs().iter().filter(|arc| arc.d == 0.0) {
-        let (i, j) = (root(&first, arc.i), root(&first, arc.j));
-        first[i.max(j)] = i.min(j);
+    arcs.retain(|arc| arc.i != arc.j);
+    arcs.sort_by(|a, b| (a.i, a.j).cmp(&(b.i, b.j)).then(a.d.total_cmp(&b.d)));
+    arcs.dedup_by_key(|arc| (arc.i, arc.j));
+    arcs
+}
+
+/// The merged row of every row, and what the entries of merged rows say, row by row. Twins that one row cannot
+/// stand for stay apart.
+fn merged_entries(problem: &Problem) -> (Vec<usize>, Vec<Entry>) {
+    let columns = problem.columns();
+    let zero = problem.arcs().iter().filter(|arc| arc.d == 0.0);
+    let of = connected(problem.rows(), zero.map(|arc| (arc.i, arc.j)));
+    let mut bound_of: HashMap<(usize, usize), (f64, f64)> = HashMap::new();
+    for bound in problem.bounds() {
+        bound_of.insert((bound.row, bound.column), (bound.low, bound.high));
     }
-    let mut row = vec![0; first.len()];
+    let entries_of = |i: usize| -> Vec<Entry> {
+        let bound = |k| bound_of.get(&(i, k)).copied();
+        (0..columns).map(|k| Entry { tie: problem.tie(i, k), bound: bound(k) }).collect()
+    };
+    let (mut row, mut entries) = (vec![0; problem.rows()], Vec::new());
     let mut rows = 0;
-    for i in 0..first.len() {
-        // The first of twins has the lowest number, and so is numbered before the others.
-        let root = root(&first, i);
-        if root == i {
-            row[i] = rows;
+    for twins in of {
+        let mut together = entries_of(twins[0]);
+        let fits = twins[1..].iter().all(|&twin| {
+            together
+                .iter_mut()
+                .zip(entries_of(twin))
+                .all(|(entry, other)| entry.and(other).map(|both| *entry = both).is_some())
+        });
+        for &twin in &twins {
+            row[twin] = rows;
+            if !fits {
+                entries.extend(entries_of(twin));
+                rows += 1;
+            }
+        }
+        if fits {
+            entries.extend(together);
             rows += 1;
-        } else {
-            row[i] = row[root];
         }
     }
-    row
+    (row, entries)
 }

@@ -111,16 +111,16 @@ fn engines_agree_on_random_problems_of_every_kind() {
     }
 }
 
-/// Where entries must vanish or rows coincide, general LP solvers find no strict matrix; column generation is its
-/// own judge: a strict matrix, and a bound that flows prove.
+/// Where entries must vanish general LP solvers find no strict matrix; column generation is its own judge: a
+/// strict matrix, and a bound that flows prove.
 #[test]
 fn column_generation_proves_what_must_vanish() {
-    for kind in [Kind::Zeros, Kind::OneSpot] {
-        for (seed, eps_spacing) in (0..30).flat_map(|seed| EPS_SPACING.map(|eps| (seed, eps))) {
-            let name = format!("{kind:?} seed {seed} eps*spacing {eps_spacing}");
-            let problem = case(kind, seed, eps_spacing).problem;
+    for eps_spacing in EPS_SPACING {
+        for seed in 0..30 {
+            let name = format!("seed {seed} eps*spacing {eps_spacing}");
+            let problem = case(Kind::Zeros, seed, eps_spacing).problem;
             match colgen::solve(&problem, &Settings::default()) {
-                Err(Error::Infeasible { .. }) if kind == Kind::Zeros => {
+                Err(Error::Infeasible { .. }) => {
                     let other = direct::solve(&problem, &Settings::default());
                     assert!(other.is_err(), "{name}: feasible after all");
                 }

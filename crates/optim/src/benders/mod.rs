@@ -24,6 +24,7 @@ use crate::matrix::{DenseMatrix, Matrix};
 use crate::problem::Problem;
 use crate::settings::{Progress, Settings};
 use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
+use crate::twins;
 use master::{Master, Stage1};
 use path::Path;
 use subproblem::{Subproblem, Verdict};
@@ -64,6 +65,14 @@ pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> 
 
 /// Solves to the relative gap of the settings or the absolute gap of the options.
 pub fn solve_with(
+    problem: &Problem,
+    settings: &Settings,
+    options: &Options,
+) -> Result<Solution, Error> {
+    twins::solve(problem, |merged| solve_merged(merged, settings, options))
+}
+
+fn solve_merged(
     problem: &Problem,
     settings: &Settings,
     options: &Options,

@@ -6,13 +6,12 @@
 //! generation finds no matrix, a general LP solver decides: a point, or a Farkas ray.
 
 use crate::colgen;
-use crate::cost::DenseCost;
 use crate::direct::{
     AffineBound, Answer, Costs, Draft, Limits, Program, Shared, centre, interior, strict,
 };
 use crate::error::Error;
 use crate::matrix::Matrix;
-use crate::problem::{Arc, EntryBound, Problem, ProblemParts, Ties};
+use crate::problem::{Problem, ProblemParts};
 use crate::settings::Settings;
 
 /// What a subproblem says about a y.
@@ -50,29 +49,8 @@ impl Subproblem {
     }
 
     fn new(whole: &Problem, rows: Vec<usize>) -> Result<Self, Error> {
-        let columns = whole.columns();
-        let mut position = vec![usize::MAX; whole.rows()];
-        let mut costs = vec![0.0; rows.len() * columns];
-        for (p, &row) in rows.iter().enumerate() {
-            position[row] = p;
-            whole.cost().fill_row(row, &mut costs[p * columns..][..columns]);
-        }
-        let factors: Vec<Option<f64>> =
-            rows.iter().flat_map(|&i| (0..columns).map(move |k| whole.tie(i, k))).collect();
-        let here = |row: usize| position[row] != usize::MAX;
-        let arcs = whole.arcs().iter().filter(|arc| here(arc.i));
-        let bounds = whole.bounds().iter().filter(|bound| here(bound.row));
-        let problem = Problem::new(ProblemParts {
-            epsilon: whole.epsilon(),
-            groups: Vec::new(),
-            cost: Box::new(DenseCost::new(rows.len(), columns, costs)?),
-            arcs: arcs
-                .map(|arc| Arc { i: position[arc.i], j: position[arc.j], d: arc.d })
-                .collect(),
-            ties: Some(Ties::new(rows.len(), columns, &factors)?),
-            bounds: bounds.map(|b| EntryBound { row: position[b.row], ..*b }).collect(),
-            fixed_y: None,
-        })?;
+        let parts = whole.parts_of_rows(&rows)?;
+        let problem = Problem::new(ProblemParts { fixed_y: None, ..parts })?;
         let program = Program::new(whole, rows);
         Ok(Self { problem, program })
     }

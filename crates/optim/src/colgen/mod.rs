@@ -25,11 +25,12 @@ mod warm;
 mod zero;
 
 use crate::bound::ArcFlow;
+use crate::cost::DenseCost;
 use crate::error::{Error, Infeasibility};
 use crate::problem::Problem;
 use crate::settings::{Progress, Settings, Stop};
-use crate::solution::{Solution, TracePoint, relative_gap};
-use crate::twins::Merged;
+use crate::solution::{Solution, Status, TracePoint, relative_gap};
+use crate::{split, twins};
 use block::{Blocks, NO_ROW, Root};
 use dual::{FeasibleDual, make_feasible};
 use master::{Column, Kind, Link, Master};
@@ -59,15 +60,34 @@ const COLUMNS_PER_ROW: usize = 2;
 /// More outer iterations than this are not worth it: the best so far is returned.
 const MOST_ITERATIONS: usize = 500;
 
-/// Solves a problem to the gap asked for.
+/// Solves a problem to the gap asked for: rows at one spot as one, and independent parts by themselves.
 pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
-    match Merged::of(problem)? {
-        Some(merged) => solve(&merged.problem, settings).map(|found| merged.expand(found)),
-        None => solve_from(problem, settings, &mut WarmStart::default()),
-    }
+    twins::solve(problem, |merged| {
+        split::solve(merged, settings, |part, settings| {
+            if part.mean_cost() == 0.0 {
+                return solve_without_cost(part, settings);
+            }
+            solve_from(part, settings, &mut WarmStart::default())
+        })
+    })
 }
 
-/// Solves a problem starting from what an earlier solve of a similar one left behind, and leaves
+/// Any feasible matrix will do where nothing costs anything. With every entry at the same price, which row sums
+/// fix, the engine finds one.
+fn solve_without_cost(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+    let (rows, columns) = (problem.rows(), problem.columns());
+    let even = DenseCost::new(rows, columns, vec![1.0; rows * columns])?;
+    let found = solve_from(&problem.with_cost(even)?, settings, &mut WarmStart::default())?;
+    let mut solution =
+        Solution { status: Status::Optimal, objective: 0.0, lower_bound: 0.0, gap: 0.0, ..found };
+    solution.certificate.mu.fill(0.0);
+    for point in &mut solution.trace {
+        (point.upper_bound, point.lower_bound) = (0.0, 0.0);
+    }
+    Ok(solution)
+}
+
+/// Solves a problem as a whole, starting from what an earlier solve of a similar one left behind, and leaves
 /// behind what this one found. Any warm start is safe: it changes the time, never the answer.
 pub fn solve_from(
     problem: &Problem,

@@ -19,12 +19,17 @@ use crate::error::{Error, Infeasibility};
 use crate::problem::Problem;
 use crate::settings::{Progress, Settings};
 use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
+use crate::twins;
 
 /// The largest program accepted: entries times (1 + arcs per row), beyond which memory runs out.
 const SIZE_LIMIT: usize = 50_000_000;
 
 /// Solves a problem as one linear program.
 pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+    twins::solve(problem, |merged| solve_merged(merged, settings))
+}
+
+fn solve_merged(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
     let stop = settings.start()?;
     let per_column = problem.rows() + 2 * problem.arcs().len();
     let size = per_column.saturating_mul(problem.columns());

@@ -67,7 +67,7 @@ pub enum Kind {
 }
 
 /// The kinds that every engine solves.
-pub const KINDS: [Kind; 8] = [
+pub const KINDS: [Kind; 9] = [
     Kind::Untied,
     Kind::TiedOneGroup,
     Kind::TiedGroups,
@@ -76,6 +76,7 @@ pub const KINDS: [Kind; 8] = [
     Kind::Bounded,
     Kind::TiedBounded,
     Kind::UnevenPrior,
+    Kind::OneSpot,
 ];
 
 /// One random problem.
