@@ -4,12 +4,13 @@ use lrgeo_evaluation::attack::repeat::repeats;
 use lrgeo_evaluation::attack::request::{Centres, Intersection};
 use lrgeo_evaluation::attack::targets::recover;
 use lrgeo_evaluation::attack::trace::{Walk, traces};
-use lrgeo_evaluation::attack::upload::{Defence, Fingerprints};
+use lrgeo_evaluation::attack::upload::{Defence, Fingerprints, tile};
 use lrgeo_evaluation::attack::{Trial, chance, edges};
 use lrgeo_map::demo::demo_map;
 use lrgeo_map::units::Length;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::lr_geo::coefficients::Costs;
+use lrgeo_mechanism::publish::{Issued, SecretKey, publish};
 use lrgeo_mechanism::relevant::{geo_ind_graph, relevant_places};
 use lrgeo_mechanism::{City, Epsilon, Plan, build, by_name};
 
@@ -50,6 +51,27 @@ fn costs_name_everybody_and_a_prior_hardly_anybody() {
     assert!(plain.top_1 > 0.5 && coarse.top_1 < plain.top_1, "{plain:?} {coarse:?}");
     let blind = chance(&city, &users, &edge).unwrap().all;
     assert!(blind.top_1 < 0.1 && blind.anonymity_median > 10.0, "{blind:?}");
+}
+
+#[test]
+fn a_tile_tells_the_prior_within_it_and_nothing_else() {
+    let city = city(120);
+    let plan = Plan::new(&city, Epsilon::per_km(2.0).unwrap());
+    let built = build(by_name("laplace").unwrap(), &city, &plan, &()).unwrap();
+    let key = SecretKey::generate().unwrap();
+    let (side, issued) = (Length::from_km(2.0).unwrap(), Issued::from_unix(0));
+    let published = publish(&built, city.version(), Some(side), issued, &key, &()).unwrap();
+    let users = everybody(&city);
+    let attack = tile(&city, &published.manifest, &users, &vec![false; users.len()]).unwrap();
+    let mut members = std::collections::BTreeMap::<usize, Vec<u32>>::new();
+    for &v in &users {
+        let tile = published.manifest.tile_of(city.coords()[v as usize]).unwrap();
+        members.entry(tile).or_default().push(v);
+    }
+    assert!(members.len() > 3);
+    // Everybody in a tile being attacked once, one of its members is named rightly.
+    let right = members.len() as f64 / users.len() as f64;
+    assert!((attack.all.top_1 - right).abs() < 1e-9, "{attack:?} {right}");
 }
 
 #[test]
