@@ -49,12 +49,12 @@ impl Reproduce {
         }
         let made = std::fs::create_dir_all(&self.output);
         made.map_err(|error| Failure::Read { path: self.output.clone(), error })?;
-        let settings = format!("{} quick {} seed {}", ground.name, self.quick, self.seed);
-        let mut notebook = Notebook::open(&self.output.join("measurements.jsonl"), &settings)?;
+        let setup = Setup { ground: &ground, quick: self.quick, seed: self.seed };
+        let path = self.output.join("measurements.jsonl");
+        let mut notebook = Notebook::open(&path, &setup.name())?;
         if notebook.resumed() > 0 {
             ui.remark(format!("going on after {} measurements", notebook.resumed()));
         }
-        let setup = Setup { ground: &ground, quick: self.quick, seed: self.seed };
         let mut figures = Vec::new();
         let experiments: Vec<_> = EXPERIMENTS.iter().filter(|e| wanted(e.id)).collect();
         for (number, experiment) in experiments.iter().enumerate() {

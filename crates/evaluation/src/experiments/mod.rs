@@ -37,6 +37,11 @@ impl Setup<'_> {
         if self.quick { 3 } else { 20 }
     }
 
+    /// What tells its measurements from others.
+    pub fn name(&self) -> String {
+        format!("{} quick {} seed {}", self.ground.name, self.quick, self.seed)
+    }
+
     /// The seed of a repeat.
     fn seed_of(&self, repeat: u64) -> u64 {
         self.seed.wrapping_add(repeat)
