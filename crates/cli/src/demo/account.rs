@@ -11,6 +11,14 @@ use super::people::Person;
 use crate::failure::Failure;
 use crate::ui::{aligned, count};
 
+/// Where the story goes on.
+const NEXT: &str = "\
+See for yourself what it is worth and what leaks, on the same city:
+  lrgeo evaluate laplace lp published -o evaluation    then open evaluation/index.html
+  lrgeo attack upload
+  lrgeo reproduce --quick -o report                    the paper's evaluation, some minutes
+";
+
 /// Everything that happened.
 pub struct Account {
     seed: u64,
@@ -137,7 +145,7 @@ impl Account {
         text.push_str(&format!("\nAll of it took {:.1} s. ", self.seconds[1]));
         if ended {
             text.push_str("Without --no-serve the server stays up to be tried.\n");
-            return text;
+            return text + NEXT;
         }
         let at = city.coords()[city.places() / 2];
         text.push_str(&format!(
@@ -150,7 +158,7 @@ impl Account {
             at.lon(),
             self.address
         ));
-        text
+        text + NEXT
     }
 
     fn story(&self, person: &Person) -> String {
