@@ -84,12 +84,14 @@ impl Subproblem {
     }
 
     /// The optimality cut of any row duals: pricing finds the flows that go with them, so that no other cut
-    /// with these duals lies higher, at any y. With bounds the flows depend on y, and fit this one.
+    /// with these duals lies higher, at any y. With bounds the best flows depend on y: those of this y make the
+    /// cut exact here (strong duality), and valid at any other.
     pub(super) fn cut(&self, y: &[f64], mu: &[f64]) -> Result<AffineBound, Error> {
         let flows = if self.problem.bounds().is_empty() {
             colgen::flows(&self.problem, mu)?
         } else {
-            // At a y of zero flows would vanish.
+            // At a y of zero any flow onto tied entries is as good as another, however steep the cut becomes beside
+            // it. Those of a small y are exact there, and off by no more than slope times that y at zero.
             let largest = self.program.anchor.iter().map(|tied| tied.map_or(1.0, |(_, f)| 1.0 / f));
             let lifted = y.iter().zip(largest).map(|(y, largest)| y.max(1e-6 * largest)).collect();
             colgen::flows(&self.problem.with_fixed_y(lifted)?, mu)?

@@ -256,11 +256,16 @@ impl Master {
     /// reduced cost it should be, and columns from `first_new` on get the weight that complements it.
     pub fn restart(&mut self, mu: Vec<f64>, centre: f64, first_new: usize) {
         self.mu = mu;
-        let floor = 1e-3 * centre;
         for (j, reduced) in self.reduced_costs().into_iter().enumerate() {
-            self.s[j] = reduced.max(floor);
+            let column = &self.columns[j];
+            self.s[j] = reduced.max(1e-3 * centre);
             if j >= first_new {
                 self.x[j] = 0.3 * centre / self.s[j];
+                if let Kind::Point { link, .. } = column.kind {
+                    // No more than its link: a point that is small beside y would claim a multiple of it.
+                    let whole = self.links[link].y.map_or(1.0, |y| self.x[y]);
+                    self.x[j] = self.x[j].min(whole / column.beta);
+                }
             }
         }
         self.box_centre.clone_from(&self.mu);
