@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::matrix::{DenseMatrix, Matrix};
 use crate::solution::{Certificate, Solution, Status, relative_gap};
 
-/// By how much of their size the duals are lowered before the bound is proven. Where factors of ties are tiny, points
+/// By how much of their size the duals are lowered before the bound is proven where a y is free. Where factors of ties are tiny, points
 /// are scaled to a y of one and their entries reach 1e9, so that prices which ought to be zero are rounding
 /// errors of 1e-10; what is missing there counts times the largest y and would undo the bound. Any margin makes them positive.
 const MARGIN: f64 = 1e-11;
@@ -69,8 +69,9 @@ impl Run<'_> {
     fn proven_bound(&mut self) -> (Vec<f64>, f64) {
         let nowhere = vec![f64::NEG_INFINITY; self.trees.len()];
         let parallel = self.settings.threads != 1;
+        let margin = if self.blocks.tied.iter().any(Option::is_some) { MARGIN } else { 0.0 };
         let rows = self.best_mu.iter().zip(&self.unit);
-        let mut mu: Vec<f64> = rows.map(|(mu, unit)| mu - MARGIN * unit).collect();
+        let mut mu: Vec<f64> = rows.map(|(mu, unit)| mu - margin * unit).collect();
         let prices = price_all(&self.blocks, &mut self.trees, &mu, &nowhere, parallel);
         let (mut scratch, mut w) = (Scratch::default(), Vec::new());
         let blocks = self.blocks.blocks.iter().zip(&mut self.trees).zip(&prices.blocks);
