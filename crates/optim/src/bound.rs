@@ -14,6 +14,10 @@ use crate::colgen;
 use crate::error::{Error, length};
 use crate::problem::Problem;
 
+/// More rows than this are proven on windows where that is possible.
+#[cfg(feature = "parallel")]
+const LARGEST_WHOLE: usize = 3_000;
+
 /// A multiplier on one arc in one direction: on `z_i <= a z_j`, or on `z_j <= a z_i` when reversed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ArcFlow {
@@ -32,6 +36,11 @@ pub fn proven_bound(problem: &Problem, mu: &[f64]) -> Result<f64, Error> {
         if !value.is_finite() {
             return Err(Error::NotFinite { field: "mu", index: vec![i], value });
         }
+    }
+    // Trees over all rows for every column would fill the memory: on large maps they live on windows.
+    #[cfg(feature = "parallel")]
+    if problem.rows() > LARGEST_WHOLE && crate::large::applies(problem) {
+        return crate::large::proven_bound(problem, mu);
     }
     let flows = colgen::flows(problem, mu)?;
     // No cost is negative.

@@ -25,6 +25,7 @@ pub mod partial;
 mod problem;
 mod settings;
 mod solution;
+mod sparse_rows;
 mod split;
 mod twins;
 
@@ -36,3 +37,4 @@ pub use problem::{Arc, EntryBound, Problem, ProblemParts, Ties};
 pub use settings::StdClock;
 pub use settings::{Clock, Progress, ProgressCallback, Settings, Stop};
 pub use solution::{Certificate, OPTIMAL_GAP, Solution, Status, TracePoint, relative_gap};
+pub use sparse_rows::SparseRows;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::sparse_rows::SparseRows;
+
 /// A matrix whose rows are made on demand, such as explicit entries with a closed-form tail.
 /// Implementations must be pure: a row is the same, bit for bit, whenever it is asked for.
 pub trait RowSource: std::fmt::Debug + Send + Sync {
@@ -16,6 +18,11 @@ pub trait RowSource: std::fmt::Debug + Send + Sync {
 
     /// One entry, the same number that `fill_row` writes.
     fn at(&self, row: usize, column: usize) -> f64;
+
+    /// The matrix by its own type, where it is kept as explicit entries and tails.
+    fn as_sparse(&self) -> Option<&SparseRows> {
+        None
+    }
 }
 
 /// A row-major matrix.
@@ -115,6 +122,14 @@ impl Matrix {
         let mut out = vec![0.0; self.columns()];
         self.fill_row(row, &mut out);
         out
+    }
+
+    /// The matrix of explicit entries and tails, when it is one.
+    pub fn as_sparse(&self) -> Option<&SparseRows> {
+        match self {
+            Self::Rows(rows) => rows.as_sparse(),
+            Self::Dense(_) => None,
+        }
     }
 
     /// The dense matrix, when it is one.

@@ -64,6 +64,19 @@ fn the_closed_form_is_enough_at_large_epsilon() {
 }
 
 #[test]
+fn bounds_are_proven_however_long_the_hops() {
+    // A spacing of 0.47 km: eps * d of a hop from 14 to 60.
+    for hop in [14.5, 20.0, 30.0, 45.0, 60.0] {
+        let problem = grid(12, 0.2, hop / 0.47, 11);
+        let solution = solve_checked(&problem, 1e-6);
+        assert_eq!(solution.status, Status::Optimal, "{hop}");
+        // What is at stake is less than the rounding of a probability, and yet known to a thousandth.
+        let (lower, upper) = (solution.lower_bound, solution.objective);
+        assert!(lower > 0.0 && upper <= 1.001 * lower, "{hop}: {lower:e} to {upper:e}");
+    }
+}
+
+#[test]
 fn memory_is_linear_in_the_rows() {
     // At 2.35 per hop a row sees a few hundred places, however large the map.
     let entries = |side: usize| {
@@ -239,6 +252,21 @@ fn uneven_priors_leave_a_strict_matrix_and_a_valid_bound() {
         assert!(solution.lower_bound <= exact.objective);
         assert!(solution.objective >= exact.lower_bound);
         assert!(solution.gap < 0.6, "{side}: gap {}", solution.gap);
+    }
+}
+
+#[test]
+fn a_claimed_bound_is_proven_again_from_its_duals_alone() {
+    for (side, jitter, epsilon) in [(20, 0.6, 5.0), (20, 0.6, 2.0), (12, 0.0, 1.5)] {
+        let problem = grid(side, jitter, epsilon, 5);
+        let found = large::solve(&problem, &Settings::to_gap(1e-2)).unwrap();
+        let again = large::proven_bound(&problem, &found.certificate.mu).unwrap();
+        // As exactly as `lrgeo check` asks.
+        let slack = 1e-9 * (found.lower_bound + problem.mean_cost());
+        assert!(again >= found.lower_bound - slack, "{again} of {}", found.lower_bound);
+        assert!(again <= found.objective);
+        let raised: Vec<f64> = found.certificate.mu.iter().map(|mu| 1.5 * mu).collect();
+        assert!(large::proven_bound(&problem, &raised).unwrap() <= found.objective);
     }
 }
 

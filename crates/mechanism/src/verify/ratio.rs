@@ -32,7 +32,7 @@ pub fn log_up(ratio: f64) -> f64 {
 }
 
 /// More than the relative error of a haversine distance in f64, many times over.
-const ROUNDING: f64 = 1e-13;
+pub const ROUNDING: f64 = 1e-13;
 
 /// `eps * d`, rounded down.
 pub fn allowed(epsilon: f64, km: f64) -> f64 {

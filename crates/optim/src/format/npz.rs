@@ -4,9 +4,12 @@ use super::npy::{Array, Values};
 use super::{FormatError, Limits, SolutionFile, VERSION, finite, matrix, written};
 use crate::cost::DenseCost;
 use crate::error::{Error, length};
+use crate::matrix::Matrix;
 use crate::problem::{Arc, EntryBound, Problem, ProblemParts, Ties};
 use crate::solution::{Certificate, Solution, Status};
+use crate::sparse_rows::SparseRows;
 use std::io::{Cursor, Read, Write};
+use std::sync::Arc as Shared;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
@@ -90,6 +93,59 @@ impl<'a> Reader<'a> {
         length(value, &[], pairs.len() / 2 * width, values.len())?;
         Ok((pairs, values))
     }
+}
+
+impl Reader<'_> {
+    /// `z` as a whole, or by its explicit entries and tails.
+    fn solution_matrix(&mut self, limits: &Limits) -> Result<Matrix, FormatError> {
+        if let Some(z) = self.table("z")? {
+            Limits::at_most("z", z.rows.saturating_mul(z.columns), limits.entries)?;
+            return matrix(z.rows, z.columns, z.values);
+        }
+        let Some(start) = self.optional("z_start")? else {
+            return Err(FormatError::Missing { field: "z" });
+        };
+        let start = indices("z_start", &start)?;
+        let column = self.array("z_column").and_then(|array| indices("z_column", &array))?;
+        Limits::at_most("z_column", column.len(), limits.entries)?;
+        let value = self.array("z_value").and_then(|array| floats("z_value", array))?;
+        let tail = self.array("z_tail").and_then(|array| floats("z_tail", array))?;
+        let present = self.array("z_present").and_then(|array| indices("z_present", &array))?;
+        let present = present.into_iter().map(|flag| flag != 0).collect();
+        finite("z_value", &value)?;
+        finite("z_tail", &tail)?;
+        let rows = SparseRows::from_parts(start, column, value, tail, present)?;
+        Ok(Matrix::Rows(Shared::new(rows)))
+    }
+}
+
+/// The arrays of a matrix: whole, or where it is kept so its explicit entries and tails.
+fn matrix_arrays(z: &Matrix) -> Result<Vec<(&'static str, Array)>, FormatError> {
+    let (rows, columns) = (z.rows(), z.columns());
+    let Some(sparse) = z.as_sparse() else {
+        Limits::at_most("z", rows.saturating_mul(columns), Limits::default().entries)?;
+        let mut values = vec![0.0; rows * columns];
+        for (i, row) in values.chunks_exact_mut(columns.max(1)).enumerate() {
+            z.fill_row(i, row);
+        }
+        return Ok(vec![("z", Array::floats(&[rows, columns], values))]);
+    };
+    let (mut start, mut column, mut value) = (vec![0], Vec::new(), Vec::new());
+    for row in 0..rows {
+        let (columns, values) = sparse.explicit(row);
+        column.extend(columns.iter().map(|&k| i64::from(k)));
+        value.extend_from_slice(values);
+        start.push(column.len() as i64);
+    }
+    let tail = (0..rows).map(|row| sparse.tail(row)).collect();
+    let present = sparse.present().iter().map(|&present| i64::from(present)).collect();
+    Ok(vec![
+        ("z_start", Array::integers(&[rows + 1], start)),
+        ("z_column", Array::integers(&[column.len()], column)),
+        ("z_value", Array::floats(&[value.len()], value)),
+        ("z_tail", Array::floats(&[rows], tail)),
+        ("z_present", Array::integers(&[columns], present)),
+    ])
 }
 
 struct Table {
@@ -179,8 +235,7 @@ pub(super) fn read_solution(bytes: &[u8], limits: &Limits) -> Result<SolutionFil
     if status == Status::Infeasible {
         return Ok(SolutionFile::Infeasible);
     }
-    let z = file.table("z")?.ok_or(FormatError::Missing { field: "z" })?;
-    Limits::at_most("z", z.rows.saturating_mul(z.columns), limits.entries)?;
+    let z = file.solution_matrix(limits)?;
     let mu = match file.optional("mu")? {
         Some(array) => floats("mu", array)?,
         None => Vec::new(),
@@ -194,7 +249,7 @@ pub(super) fn read_solution(bytes: &[u8], limits: &Limits) -> Result<SolutionFil
         iterations: file.integer("iterations")? as usize,
         columns: file.integer("columns")? as usize,
         seconds: file.float("seconds")?,
-        z: matrix(z.rows, z.columns, z.values)?,
+        z,
         y: file.array("y").and_then(|array| floats("y", array))?,
         certificate: Certificate {
             worst_log_excess: file.float("worst_log_excess")?,
@@ -252,12 +307,7 @@ pub fn solution_to_npz(solution: &SolutionFile) -> Result<Vec<u8>, FormatError> 
         ("status", Array::text(solution.status().as_str())),
     ];
     if let Some(found) = solution.found() {
-        let (rows, columns) = (found.z.rows(), found.z.columns());
-        Limits::at_most("z", rows.saturating_mul(columns), Limits::default().entries)?;
-        let mut z = vec![0.0; rows * columns];
-        for (i, row) in z.chunks_exact_mut(columns.max(1)).enumerate() {
-            found.z.fill_row(i, row);
-        }
+        arrays.extend(matrix_arrays(&found.z)?);
         let number = |value: f64| Array::floats(&[], vec![written(value)]);
         arrays.extend([
             ("objective", number(found.objective)),
@@ -266,7 +316,6 @@ pub fn solution_to_npz(solution: &SolutionFile) -> Result<Vec<u8>, FormatError> 
             ("iterations", Array::integers(&[], vec![found.iterations as i64])),
             ("columns", Array::integers(&[], vec![found.columns as i64])),
             ("seconds", number(found.seconds)),
-            ("z", Array::floats(&[rows, columns], z)),
             ("y", Array::floats(&[found.y.len()], found.y.clone())),
             ("worst_log_excess", number(found.certificate.worst_log_excess)),
             ("worst_row_sum_error", number(found.certificate.worst_row_sum_error)),

@@ -1,5 +1,7 @@
 use super::*;
 use crate::problem::Problem;
+use crate::sparse_rows::SparseRows;
+use std::sync::Arc;
 
 const DOCUMENT: &str = include_str!("../../../../docs/problem-format.md");
 
@@ -67,6 +69,37 @@ fn solutions_survive_both_formats() {
 }
 
 /// Made by numpy: `savez_compressed` with Fortran-ordered costs, 32-bit integers, `tie` in `f4`.
+/// Two rows of three columns: one explicit entry and two, a tail, and a column that is never reported.
+fn sparse(start: [usize; 3], column: [usize; 3]) -> Result<SparseRows, Error> {
+    let (value, tail) = (vec![0.75, 0.5, 0.5], vec![0.25, 0.0]);
+    SparseRows::from_parts(start.to_vec(), column.to_vec(), value, tail, vec![true, false, true])
+}
+
+#[test]
+fn explicit_entries_and_tails_survive_npz_without_a_dense_matrix() {
+    let z = sparse([0, 1, 3], [0, 0, 2]).unwrap();
+    let whole = read_solution(example(1).as_bytes(), &Limits::default()).unwrap();
+    let SolutionFile::Found(solution) = whole else { panic!("the example has a solution") };
+    let file = SolutionFile::Found(Solution { z: Matrix::Rows(Arc::new(z.clone())), ..solution });
+    let bytes = solution_to_npz(&file).unwrap();
+    let read = read_solution(&bytes, &Limits::default()).unwrap();
+    let read = &read.found().unwrap().z;
+    assert_eq!(read.as_sparse(), Some(&z));
+    assert_eq!((read.row(0), read.row(1)), (vec![0.75, 0.0, 0.25], vec![0.5, 0.0, 0.5]));
+    // Whoever cannot read such a file is told so by the array that is missing, not by zeros.
+    assert!(!bytes.windows(5).any(|name| name == b"z.npy"));
+}
+
+#[test]
+fn sparse_matrices_of_a_wrong_shape_are_refused_by_field() {
+    let complaint = |start, column| sparse(start, column).unwrap_err().to_string();
+    assert!(complaint([0, 1, 2], [0, 0, 2]).contains("z_column"));
+    assert!(complaint([0, 4, 3], [0, 0, 2]).contains("z_start[1]"));
+    assert!(complaint([1, 1, 3], [0, 0, 2]).contains("z_start[0]"));
+    assert!(complaint([0, 1, 3], [0, 2, 0]).contains("z_column[2]"));
+    assert!(complaint([0, 1, 3], [0, 0, 3]).contains("only 3"));
+}
+
 #[test]
 fn a_file_written_by_numpy_is_read() {
     let bytes = include_bytes!("../../tests/data/numpy-problem.npz");

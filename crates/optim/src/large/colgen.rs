@@ -121,10 +121,14 @@ impl ColumnGeneration {
         Ok(Estimate { cost: master.settled_cost(columns), bound })
     }
 
-    /// The bound that the present centre proves after another repair.
-    pub(crate) fn prove(&mut self, view: &View<'_>) -> Result<(Vec<f64>, dual::Proof), Stopped> {
+    /// The bound that the present centre proves after another repair, to `enough` of it.
+    pub(crate) fn prove(
+        &mut self,
+        view: &View<'_>,
+        enough: f64,
+    ) -> Result<(Vec<f64>, dual::Proof), Stopped> {
         let mut mu = self.master.mu.clone();
-        dual::repair(view, &mut self.columns, &mut mu)?;
+        dual::repair(view, &mut self.columns, &mut mu, enough)?;
         let proof = dual::prove(view, &self.columns, &mu)?;
         Ok((mu, proof))
     }

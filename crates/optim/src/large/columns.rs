@@ -29,7 +29,7 @@ pub(crate) struct Peak {
 
 impl Columns {
     /// Shortest-path trees and their rays `exp(-eps D)` on windows of the given log-radius.
-    pub(crate) fn new(view: &View<'_>, radius: &[f64]) -> Result<Self, Stopped> {
+    pub(crate) fn new(view: &View<'_>, radius: f64) -> Result<Self, Stopped> {
         Self::on(view, Windows::grow(view, &view.graph, radius)?)
     }
 
@@ -59,7 +59,7 @@ impl Columns {
         graph: &ArcGraph,
         radius: f64,
     ) -> Result<Self, Stopped> {
-        let windows = Windows::grow(view, graph, &vec![radius; graph.rows()])?;
+        let windows = Windows::grow(view, graph, radius)?;
         let ray = (0..windows.columns())
             .flat_map(|k| windows.of(k).distance)
             .map(|d| (-d).exp() as f32)

@@ -22,7 +22,8 @@ const SETTLED: f64 = 1e-13;
 /// Pricing precision relative to a column's weight.
 pub(crate) const PRECISION: f64 = 1e-9;
 
-/// Lowers `mu` until (nearly) no column has a negative reduced cost.
+/// Lowers `mu` until (nearly) no column has a negative reduced cost: until what is missing, which the bound will
+/// lack, is at most `enough` of it.
 ///
 /// The simple repair `mu_anchor += rc_k` wastes much, because one row serves many columns. A small
 /// `p >= 0` with `R' p >= -rc`, R the current rays, is found by multiplicative sweeps, topped up
@@ -31,12 +32,13 @@ pub(crate) fn repair(
     view: &View<'_>,
     columns: &mut Columns,
     mu: &mut [f64],
+    enough: f64,
 ) -> Result<(), Stopped> {
     let total: f64 = mu.iter().map(|m| m.abs()).sum();
     for round in 0..ROUNDS {
         let reduced = columns.price(view, mu, PRECISION)?;
         let missing: f64 = reduced.iter().map(|r| (-r).max(0.0)).sum();
-        if missing <= 1e-9 * total || round + 1 == ROUNDS {
+        if missing <= enough * total || round + 1 == ROUNDS {
             break;
         }
         for (m, p) in mu.iter_mut().zip(cover(columns, &reduced)) {

@@ -26,14 +26,13 @@ mod partition;
 mod pricing;
 mod rays;
 mod run;
-mod sparse_rows;
 mod start;
 mod strict;
 mod verify;
 mod view;
 mod window;
 
-pub use sparse_rows::SparseRows;
+pub use crate::sparse_rows::SparseRows;
 pub use verify::check_sparse;
 
 use std::sync::Arc;
@@ -95,23 +94,44 @@ pub fn lower_bound_from(problem: &Problem, mu: &[f64]) -> Result<Bound, Error> {
     let mut best = Bound::trivial(view.rows());
     // Without a stop nothing ends early.
     let _: Result<(), Stopped> =
-        repaired_bound(&view, mu.to_vec()).map(|(bound, _)| best.improve(bound));
+        repaired_bound(&view, mu.to_vec(), REPAIRED).map(|(bound, _)| best.improve(bound));
     Ok(best)
+}
+
+/// Whether this engine solves a problem of this kind: no ties, no bounds, and a column for every row.
+pub fn applies(problem: &Problem) -> bool {
+    !problem.has_ties() && problem.bounds().is_empty() && problem.rows() == problem.columns()
+}
+
+/// The bound that a dual vector proves as it is: windows are made for it, every column is priced on its own, and what
+/// lies outside is checked pair by pair.
+pub fn proven_bound(problem: &Problem, mu: &[f64]) -> Result<f64, Error> {
+    let view = View::new(problem, None)?;
+    ensure_local(&view)?;
+    length("mu", &[], view.rows(), mu.len())?;
+    let prove = || {
+        let drawn = Drawn::at(&view, mu)?;
+        let mut columns = Columns::on(&view, Windows::around(&view, &drawn, WINDOW_RADIUS)?)?;
+        columns.price(&view, mu, dual::PRECISION)?;
+        dual::prove(&view, &columns, mu)
+    };
+    // Without a stop nothing ends early.
+    Ok(prove().map_or(0.0, |proof| proof.bound))
 }
 
 /// The closed form's bound, or that of a few iterations where the closed form is far from the optimum.
 fn prove_some(view: &View<'_>, best: &mut Bound) -> Result<(), Stopped> {
-    if first_bound(view, FarDuals::Leave, |bound| best.improve(bound))?.is_proven {
+    if first_bound(view, FarDuals::Leave, REPAIRED, |bound| best.improve(bound))?.is_proven {
         return Ok(());
     }
     let Some(mut generation) = ColumnGeneration::afresh(view, WINDOW_RADIUS)? else {
-        first_bound(view, FarDuals::Repair, |bound| best.improve(bound))?;
+        first_bound(view, FarDuals::Repair, REPAIRED, |bound| best.improve(bound))?;
         return Ok(());
     };
     for _ in 0..BOUND_ITERATIONS {
         generation.iterate(view)?;
     }
-    let (mu, proof) = generation.prove(view)?;
+    let (mu, proof) = generation.prove(view, REPAIRED)?;
     best.improve(Bound { value: proof.bound, mu, mean_cost: proof.mean_cost });
     Ok(())
 }
@@ -139,6 +159,8 @@ pub fn solve_sparse(
 
 /// Log-radius of windows: what a ray loses beyond is below `T^2 exp(-T) / 2`, 1e-4 of its cost.
 const WINDOW_RADIUS: f64 = 14.0;
+/// Part of a bound that may be left to repair where no gap says how much matters.
+const REPAIRED: f64 = 1e-6;
 /// Iterations of column generation for a bound without a matrix.
 const BOUND_ITERATIONS: usize = 4;
 
@@ -184,19 +206,20 @@ enum FarDuals {
 fn first_bound(
     view: &View<'_>,
     far: FarDuals,
+    enough: f64,
     mut found: impl FnMut(Bound),
 ) -> Result<First, Stopped> {
-    let mut columns = Columns::new(view, &vec![WINDOW_RADIUS; view.rows()])?;
+    let mut columns = Columns::new(view, WINDOW_RADIUS)?;
     let mut mu = closed_form::dual(view, &columns)?;
     if far == FarDuals::Leave && !closed_form::is_near(&columns, &mu) {
         return Ok(First { columns, is_proven: false });
     }
-    dual::repair(view, &mut columns, &mut mu)?;
+    dual::repair(view, &mut columns, &mut mu, enough)?;
     let proof = dual::prove(view, &columns, &mu)?;
     let leaks = -proof.outside > 1e-6 * proof.bound.abs();
     found(Bound { value: proof.bound, mu: mu.clone(), mean_cost: proof.mean_cost });
     if leaks {
-        let (bound, grown) = repaired_bound(view, mu)?;
+        let (bound, grown) = repaired_bound(view, mu, enough)?;
         columns = grown;
         found(bound);
     }
@@ -204,11 +227,15 @@ fn first_bound(
 }
 
 /// The bound that nearly feasible duals prove once they are repaired, on windows made for them.
-fn repaired_bound(view: &View<'_>, mut mu: Vec<f64>) -> Result<(Bound, Columns), Stopped> {
+fn repaired_bound(
+    view: &View<'_>,
+    mut mu: Vec<f64>,
+    enough: f64,
+) -> Result<(Bound, Columns), Stopped> {
     let drawn = Drawn::at(view, &mu)?;
     let mut columns = Columns::on(view, Windows::around(view, &drawn, WINDOW_RADIUS)?)?;
     mu.iter_mut().zip(&drawn.ceiling).for_each(|(mu, &most)| *mu = mu.min(most));
-    dual::repair(view, &mut columns, &mut mu)?;
+    dual::repair(view, &mut columns, &mut mu, enough)?;
     let proof = dual::prove(view, &columns, &mu)?;
     Ok((Bound { value: proof.bound, mu, mean_cost: proof.mean_cost }, columns))
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::colgen::ColumnGeneration;
-use super::sparse_rows::SparseRows;
 use super::verify::{check_sparse, check_while};
 use super::view::{Stopped, View};
 use super::{
@@ -15,6 +14,7 @@ use crate::matrix::Matrix;
 use crate::problem::Problem;
 use crate::settings::{Progress, Settings, Stop};
 use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
+use crate::sparse_rows::SparseRows;
 
 /// Bound and matrix are made when the gap promises to be this part of the last one.
 const MILESTONE: f64 = 0.12;
@@ -24,6 +24,10 @@ const PROMISE: f64 = 0.7;
 const NEAR_ENOUGH: f64 = 4.0;
 /// Iterations of column generation before it is given up.
 const ITERATIONS: usize = 100;
+
+/// So many iterations in a row that leave more than this part of the gap promised are the last.
+const IDLE_ITERATIONS: usize = 6;
+const PROGRESS: f64 = 0.98;
 
 /// Columns looked at for the one that everyone can report until there is something better.
 const SAMPLED_COLUMNS: usize = 32;
@@ -83,8 +87,9 @@ impl<'a> Run<'a> {
 
     /// The closed form's columns, with what its repaired duals prove.
     fn repaired(&mut self, far: FarDuals) -> Result<First, Stopped> {
+        let enough = self.repaired_enough();
         let bound = &mut self.bound;
-        first_bound(&self.view, far, |found| bound.improve(found))
+        first_bound(&self.view, far, enough, |found| bound.improve(found))
     }
 
     /// The cheapest to report from everywhere, of a few columns.
@@ -129,6 +134,7 @@ impl<'a> Run<'a> {
         // Proof and matrix take about as long as those of the closed form did.
         let reserve = self.stop.seconds();
         let limit = self.settings.time_limit.map_or(f64::INFINITY, |t| t.as_secs_f64());
+        let (mut least, mut idle) = (f64::INFINITY, 0);
         for _ in 0..ITERATIONS {
             let estimate = generation.iterate(&self.view)?;
             self.rays = self.rays.max(generation.rays());
@@ -136,9 +142,12 @@ impl<'a> Run<'a> {
             if estimate.gap() <= NEAR_ENOUGH * wanted {
                 promised = promised.min(wanted);
             }
-            if estimate.gap() <= promised || last {
+            idle = if estimate.gap() < PROGRESS * least { 0 } else { idle + 1 };
+            least = least.min(estimate.gap());
+            let stalled = idle >= IDLE_ITERATIONS;
+            if estimate.gap() <= promised || last || stalled {
                 self.harvest(&mut generation)?;
-                if self.gap() <= self.settings.gap || last {
+                if self.gap() <= self.settings.gap || last || stalled {
                     break;
                 }
                 promised = if promised > wanted {
@@ -155,7 +164,7 @@ impl<'a> Run<'a> {
 
     /// Proves the bound and makes the matrix of the present iterate.
     fn harvest(&mut self, generation: &mut ColumnGeneration) -> Result<(), Stopped> {
-        let (mu, proof) = generation.prove(&self.view)?;
+        let (mu, proof) = generation.prove(&self.view, self.repaired_enough())?;
         self.bound.improve(Bound { value: proof.bound, mu, mean_cost: proof.mean_cost });
         let shrink = self.shrink();
         let lengths = self.view.graph.map_lengths(|_, _, l| l * (1.0 - shrink));
@@ -175,6 +184,11 @@ impl<'a> Run<'a> {
         radius
     }
 
+    /// Part of the bound that may be left to repair: what follows would take longer than it is worth.
+    fn repaired_enough(&self) -> f64 {
+        (0.01 * self.settings.gap).max(1e-9)
+    }
+
     /// How much of epsilon is kept back for normalising rows.
     fn shrink(&self) -> f64 {
         (0.05 * self.settings.gap).clamp(1e-6, 1e-4)
@@ -184,7 +198,7 @@ impl<'a> Run<'a> {
     fn threshold(&self) -> f64 {
         let everywhere = self.bound.mean_cost * self.view.rows() as f64;
         let affordable = 0.01 * self.settings.gap * self.bound.value / everywhere;
-        if affordable.is_finite() { affordable.clamp(1e-15, 1e-9) } else { 1e-12 }
+        if affordable.is_finite() { affordable.clamp(1e-30, 1e-9) } else { 1e-12 }
     }
 
     /// Takes a matrix if it is strict and better than what is known.

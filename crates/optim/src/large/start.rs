@@ -38,7 +38,7 @@ impl Start {
     /// First duals on small windows say which rows each column draws to; the windows then reach `radius`
     /// beyond those.
     pub(crate) fn new(view: &View<'_>, radius: f64) -> Result<Self, Stopped> {
-        let small = Columns::new(view, &vec![FIRST_RADIUS.min(radius); view.rows()])?;
+        let small = Columns::new(view, FIRST_RADIUS.min(radius))?;
         let mu = smooth_master(view, &small)?.mu;
         drop(small);
         let drawn = Drawn::at(view, &mu)?;

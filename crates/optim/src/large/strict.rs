@@ -9,9 +9,9 @@ use rayon::prelude::*;
 
 use super::closed_form::shorten;
 use super::graph::ArcGraph;
-use super::sparse_rows::SparseRows;
 use super::view::{Stopped, View};
 use super::window::Dijkstra;
+use crate::sparse_rows::SparseRows;
 
 /// Rounds of closing and shortening.
 const ROUNDS: usize = 8;

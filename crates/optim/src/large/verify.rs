@@ -10,10 +10,10 @@ use std::convert::Infallible;
 
 use rayon::prelude::*;
 
-use super::sparse_rows::SparseRows;
 use crate::check::Report;
 use crate::matrix::RowSource;
 use crate::problem::Problem;
+use crate::sparse_rows::SparseRows;
 
 /// Checks a sparse matrix against an untied problem; the same report as [`crate::check::check`].
 pub fn check_sparse(problem: &Problem, z: &SparseRows) -> Report {

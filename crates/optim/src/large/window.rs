@@ -143,8 +143,19 @@ pub(crate) struct Window<'a> {
     pub(crate) depth: &'a [f32],
 }
 
+/// Windows reach this many times as far as the nearest row, at least.
+const HOPS: f64 = 2.0;
+
 /// Log-radius around rows that are drawn, but not strongly.
 const WEAK_RADIUS: f64 = 3.0;
+
+/// The log-radius to use around row `k` where `radius` is wanted: at large epsilon not even the nearest rows are
+/// within that, and without them a column would know of no cost but its own place's, which is nothing.
+fn enough(graph: &ArcGraph, k: usize, radius: f64) -> f64 {
+    let lengths = graph.arcs(k).map(|(_, length)| length).filter(|length| *length > 0.0);
+    let nearest = lengths.fold(f64::INFINITY, f64::min);
+    if nearest.is_finite() { radius.max(HOPS * nearest) } else { radius }
+}
 
 /// A window as it is grown.
 #[derive(Default)]
@@ -226,9 +237,9 @@ impl Grower {
 }
 
 impl Windows {
-    /// Grows the ball of log-radius `radius[k]` around every anchor row `k` of `graph`, the view's own
-    /// or one with other lengths.
-    pub(crate) fn grow(view: &View<'_>, graph: &ArcGraph, radius: &[f64]) -> Result<Self, Stopped> {
+    /// Grows the ball of log-radius `radius`, or of [`enough`], around every anchor row of `graph`, the
+    /// view's own or one with other lengths.
+    pub(crate) fn grow(view: &View<'_>, graph: &ArcGraph, radius: f64) -> Result<Self, Stopped> {
         let balls = (0..graph.rows())
             .into_par_iter()
             .map_init(
@@ -237,7 +248,7 @@ impl Windows {
                     view.proceed()?;
                     let mut ball = Ball::default();
                     let seed = std::iter::once((k as u32, 0.0));
-                    dijkstra.run(graph, seed, radius[k], |i, d, p| {
+                    dijkstra.run(graph, seed, enough(graph, k, radius), |i, d, p| {
                         ball.rows.push(i);
                         ball.distance.push(d);
                         ball.parent.push(p);
@@ -258,6 +269,7 @@ impl Windows {
                 || Grower::new(view.rows()),
                 |grower, k| {
                     view.proceed()?;
+                    let radius = enough(&view.graph, k, radius);
                     Ok(grower.grow(&view.graph, k as u32, drawn.of(k), radius))
                 },
             )

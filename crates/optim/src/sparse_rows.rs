@@ -1,5 +1,6 @@
 //! The matrix of a large solution: explicit entries, and a tail that is constant in each row.
 
+use crate::error::{Error, length};
 use crate::matrix::RowSource;
 
 /// A rows x columns matrix in memory linear in the explicit entries: what is not explicit in row i
@@ -20,6 +21,7 @@ pub struct SparseRows {
 impl SparseRows {
     /// From rows of explicit entries, columns ascending within each row and present; one tail per
     /// row, and per column whether it is ever reported.
+    #[cfg(feature = "parallel")]
     pub(crate) fn new(
         start: Vec<usize>,
         column: Vec<u32>,
@@ -30,7 +32,45 @@ impl SparseRows {
         Self { start, column, value, tail, present }
     }
 
+    /// From parts that somebody else wrote: checked for shape and order, not for what they mean.
+    pub fn from_parts(
+        start: Vec<usize>,
+        column: Vec<usize>,
+        value: Vec<f64>,
+        tail: Vec<f64>,
+        present: Vec<bool>,
+    ) -> Result<Self, Error> {
+        length("z_start", &[], tail.len() + 1, start.len())?;
+        length("z_column", &[], start[tail.len()], column.len())?;
+        length("z_value", &[], column.len(), value.len())?;
+        let unordered = |field, at: usize, value: usize| {
+            let (index, value) = (vec![at], value as f64);
+            Error::OutOfRange { field, index, value, range: "the ascending order" }
+        };
+        if start[0] != 0 {
+            return Err(unordered("z_start", 0, start[0]));
+        }
+        for row in 0..tail.len() {
+            if start[row] > start[row + 1] || start[row + 1] > column.len() {
+                return Err(unordered("z_start", row + 1, start[row + 1]));
+            }
+            for at in start[row]..start[row + 1] {
+                let limit = present.len();
+                if column[at] >= limit {
+                    let (field, index, value) = ("z_column", vec![at], column[at]);
+                    return Err(Error::IndexOutOfRange { field, index, value, limit });
+                }
+                if at > start[row] && column[at - 1] >= column[at] {
+                    return Err(unordered("z_column", at, column[at]));
+                }
+            }
+        }
+        let column = column.into_iter().map(|k| k as u32).collect();
+        Ok(Self { start, column, value, tail, present })
+    }
+
     /// The matrix that reports one column, whatever the row.
+    #[cfg(feature = "parallel")]
     pub(crate) fn constant(rows: usize, column: usize) -> Self {
         Self {
             start: (0..=rows).collect(),
@@ -80,6 +120,10 @@ impl RowSource for SparseRows {
         for (&k, &z) in columns.iter().zip(values) {
             out[k as usize] = z;
         }
+    }
+
+    fn as_sparse(&self) -> Option<&SparseRows> {
+        Some(self)
     }
 
     fn at(&self, row: usize, column: usize) -> f64 {
