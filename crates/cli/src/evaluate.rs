@@ -67,6 +67,16 @@ enum Candidate {
     Kind(&'static dyn Mechanism),
 }
 
+impl Candidate {
+    /// What the files of a report call it.
+    fn id(&self) -> String {
+        match self {
+            Self::File(name, _) => file_name(name),
+            Self::Kind(kind) => file_name(kind.name()),
+        }
+    }
+}
+
 /// One mechanism at one epsilon, and what was found out about it.
 struct Line {
     name: String,
@@ -132,7 +142,8 @@ impl Evaluate {
         Ok(())
     }
 
-    /// Files are opened before anything is made: a wrong one should not be found out minutes later.
+    /// Files are opened and names compared before anything is made: what is wrong should not be found out
+    /// minutes later.
     fn candidates(&self, city: &City) -> Result<Vec<Candidate>, Failure> {
         if self.mechanisms.is_empty() {
             return Ok(REGISTRY.iter().map(|&kind| Candidate::Kind(kind)).collect());
@@ -156,7 +167,15 @@ impl Evaluate {
                 Ok(Candidate::File(stem, Box::new(built)))
             }
         };
-        self.mechanisms.iter().map(candidate).collect()
+        let candidates: Vec<Candidate> =
+            self.mechanisms.iter().map(candidate).collect::<Result<_, Failure>>()?;
+        let mut names: Vec<String> = candidates.iter().map(Candidate::id).collect();
+        names.sort();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            let reason = format!("`{}` names two of them; rename a file", twice[0]);
+            return Err(MechanismError::invalid("mechanism", reason).into());
+        }
+        Ok(candidates)
     }
 
     fn epsilons(&self, city: &City) -> Result<Vec<Epsilon>, MechanismError> {

@@ -109,6 +109,7 @@ fn what_cannot_be_evaluated_is_refused_at_once() {
     refused("sound.lrmech --map other.lrmap", "map");
     refused("lp --map city.lrmap --epsilon 0/km", "epsilon");
     refused("lp --map city.lrmap --places 1", "places");
+    refused("lp exp lp --map city.lrmap", "`lp` names two of them");
     refused("city.lrmap --map city.lrmap", "city.lrmap");
 }
 

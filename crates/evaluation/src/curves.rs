@@ -60,8 +60,8 @@ pub fn figures(subjects: &[Subject], blind: Blind, unit: &str) -> Vec<Figure> {
     figures
 }
 
-/// Every flag of every mechanism, each said once with the epsilons it concerns.
-pub fn flags(subjects: &[Subject]) -> Vec<String> {
+/// Every flag of every mechanism, and why some were not made.
+fn flags(subjects: &[Subject]) -> Vec<String> {
     let said = |subject: &Subject| -> Vec<String> {
         let at = format!("{}, epsilon {}/km", subject.name, subject.epsilon);
         match &subject.outcome {
