@@ -1,15 +1,16 @@
 //! Times of the engine on the instances of the targets table.
 //!
 //! `engine omg K EPS`, `engine clr USERS PLACES EPS`, `engine grid SIDE EPS`, `engine file PROBLEM`; options `--threads N`,
-//! `--gap G`, `--trace`, `--dump FILE` (the problem for the peers), `--uneven` (rows weighed from nothing to ten times
-//! as much), `--resolve` (a second solve from the first one's warm start, with costs and then epsilon 5 % off). Prints one
-//! line of JSON.
+//! `--gap G`, `--trace`, `--dump FILE` (the problem for the peers, as `.npz`), `--unsolved` (nothing more than that), `--uneven`
+//! (rows weighed from nothing to ten times as much), `--resolve` (a second solve from the first one's warm start, with costs
+//! and then epsilon 5 % off). Prints one line of JSON.
 
+#[path = "../growth/process.rs"]
+mod process;
 mod rome;
 
 use lrgeo_optim::{DenseCost, Problem, Progress, Settings, colgen, format};
 use rome::{City, Random, even_grid};
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -59,7 +60,11 @@ fn main() {
         false => (name, problem),
     };
     if let Some(path) = option("--dump") {
-        dump(&problem, Path::new(&path)).expect("the dump can be written");
+        let bytes = format::problem_to_npz(&problem).expect("a problem within the limits");
+        std::fs::write(path, bytes).expect("the dump can be written");
+    }
+    if has("--unsolved") {
+        return;
     }
     let mut settings = Settings {
         threads: option("--threads").and_then(|t| t.parse().ok()).unwrap_or(1),
@@ -79,7 +84,7 @@ fn main() {
     let cpu = cpu_seconds() - before;
     let mut line = format!(
         "{{\"instance\":\"{name}\",\"rows\":{},\"columns\":{},\"objective\":{:?},\"lower_bound\":{:?},\"gap\":{:e},\
-         \"status\":\"{}\",\"iterations\":{},\"rays\":{},\"seconds\":{:.6},\"cpu\":{cpu:.6},\"log_excess\":{:e},\"row_sum_error\":{:e}",
+         \"status\":\"{}\",\"iterations\":{},\"rays\":{},\"seconds\":{:.6},\"cpu\":{cpu:.6},\"megabytes\":{:.1},\"log_excess\":{:e},\"row_sum_error\":{:e}",
         problem.rows(),
         problem.columns(),
         solution.objective,
@@ -89,6 +94,7 @@ fn main() {
         solution.iterations,
         solution.columns,
         solution.seconds,
+        process::peak_megabytes(),
         solution.certificate.worst_log_excess,
         solution.certificate.worst_row_sum_error,
     );
@@ -143,31 +149,4 @@ fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     let first = stat.split_whitespace().next().and_then(|field| field.parse::<f64>().ok());
     first.unwrap_or(0.0) * 1e-9
-}
-
-/// Sizes, epsilon, arcs, costs and ties (zero: free) as raw little-endian numbers.
-fn dump(problem: &Problem, path: &Path) -> std::io::Result<()> {
-    let mut numbers = vec![
-        problem.rows() as f64,
-        problem.columns() as f64,
-        problem.epsilon(),
-        problem.arcs().len() as f64,
-        f64::from(u8::from(problem.has_ties())),
-    ];
-    for arc in problem.arcs() {
-        numbers.extend([arc.i as f64, arc.j as f64, arc.d]);
-    }
-    for i in 0..problem.rows() {
-        numbers.extend((0..problem.columns()).map(|k| problem.cost().at(i, k)));
-    }
-    if problem.has_ties() {
-        for i in 0..problem.rows() {
-            numbers.extend((0..problem.columns()).map(|k| problem.tie(i, k).unwrap_or(0.0)));
-        }
-    }
-    let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
-    for number in numbers {
-        file.write_all(&number.to_le_bytes())?;
-    }
-    file.flush()
 }

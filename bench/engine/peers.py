@@ -64,14 +64,11 @@ def ours(arguments, dump):
 
 
 def read(dump):
-    numbers = np.fromfile(dump)
-    rows, columns, epsilon, arcs, tied = numbers[:5]
-    rows, columns, arcs = int(rows), int(columns), int(arcs)
-    rest = numbers[5:]
-    triples, rest = rest[: 3 * arcs].reshape(arcs, 3), rest[3 * arcs :]
-    cost, rest = rest[: rows * columns].reshape(rows, columns), rest[rows * columns :]
-    ties = rest.reshape(rows, columns) if tied else np.zeros((rows, columns))
-    return epsilon, triples, cost, ties
+    """Epsilon, arcs as (i, j, d), costs, and ties (zero: free) of a problem file."""
+    problem = np.load(dump)
+    arcs = np.column_stack([problem["arcs_index"], problem["arcs_distance"]])
+    cost = problem["cost"]
+    return float(problem["epsilon"]), arcs, cost, problem["tie"] if "tie" in problem else np.zeros_like(cost)
 
 
 def highs(problem, method, limit):
@@ -179,7 +176,7 @@ def main():
     for arguments, peers, target, full_only in INSTANCES:
         if full_only and not options.full or options.only and not options.only.issuperset(peers):
             continue
-        dump = OUT / "problem.bin"
+        dump = OUT / "problem.npz"
         result = ours(arguments, dump)
         own = result["seconds"]
         cells = []

@@ -2,10 +2,12 @@
 //! grid, 8-neighbour arcs, a weighted L1 cost over 20 targets.
 //!
 //! `cargo run --release -p lrgeo-optim --example large -- [SIDE] [EPS] [GAP] [JITTER]`
-//! prints the bounds as they come, then one line of results with CPU time and peak memory.
+//! tells the bounds as they come (on the error stream), then prints one line of JSON with CPU time and peak memory.
 
 #[path = "map.rs"]
 mod map;
+#[path = "../growth/process.rs"]
+mod process;
 
 use std::sync::Arc;
 
@@ -21,10 +23,10 @@ fn main() {
     let (side, epsilon) = (argument(0, 100.0) as usize, argument(1, 2.0));
     let (gap, jitter) = (argument(2, 1.5e-3), argument(3, 0.6));
     let problem = Map { jitter, ..Map::square(side, epsilon) }.problem();
-    println!("{} places, eps*spacing {:.2}, gap {gap}", problem.rows(), epsilon * SPACING);
+    eprintln!("{} places, eps*spacing {:.2}, gap {gap}", problem.rows(), epsilon * SPACING);
     let mut settings = Settings::to_gap(gap);
     settings.progress = Some(Arc::new(|p: &Progress| {
-        println!(
+        eprintln!(
             "{:8.2} s  {:>2}  [{:.6}, {:.6}]  gap {:.4} %  {} rays",
             p.seconds,
             p.iteration,
@@ -34,20 +36,23 @@ fn main() {
             p.columns
         );
     }));
-    match large::solve(&problem, &settings) {
-        Err(error) => println!("{error}"),
-        Ok(s) => println!(
-            "{:?}: cost {:.6}, proven gap {:.4} %, {:.2} s wall, {:.2} s cpu, {} MB peak, worst log excess {:e}, worst row sum error {:e}",
-            s.status,
-            s.objective,
-            100.0 * s.gap,
-            s.seconds,
-            cpu_seconds(),
-            peak_megabytes(),
-            s.certificate.worst_log_excess,
-            s.certificate.worst_row_sum_error
-        ),
-    }
+    let s = large::solve(&problem, &settings).expect("solvable");
+    println!(
+        "{{\"places\":{},\"epsilon\":{epsilon},\"status\":\"{}\",\"objective\":{:?},\"lower_bound\":{:?},\"gap\":{:e},\
+         \"iterations\":{},\"rays\":{},\"seconds\":{:.3},\"cpu\":{:.2},\"megabytes\":{:.1},\"log_excess\":{:e},\"row_sum_error\":{:e}}}",
+        problem.rows(),
+        s.status.as_str(),
+        s.objective,
+        s.lower_bound,
+        s.gap,
+        s.iterations,
+        s.columns,
+        s.seconds,
+        cpu_seconds(),
+        process::peak_megabytes(),
+        s.certificate.worst_log_excess,
+        s.certificate.worst_row_sum_error
+    );
 }
 
 /// User and system time of this process, from Linux's process table (100 ticks a second).
@@ -57,11 +62,4 @@ fn cpu_seconds() -> f64 {
     let fields: Vec<f64> =
         after_name.split_whitespace().map(|f| f.parse().unwrap_or(0.0)).collect();
     fields.get(11..13).map_or(f64::NAN, |ticks| ticks.iter().sum::<f64>() / 100.0)
-}
-
-/// Peak resident memory of this process.
-fn peak_megabytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmHWM"));
-    line.and_then(|l| l.split_whitespace().nth(1)?.parse::<u64>().ok()).map_or(0, |kb| kb / 1024)
 }
