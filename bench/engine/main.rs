@@ -2,8 +2,8 @@
 //!
 //! `engine omg K EPS`, `engine clr USERS PLACES EPS`, `engine grid SIDE EPS`, `engine file PROBLEM`; options `--threads N`,
 //! `--gap G`, `--trace`, `--dump FILE` (the problem for the peers, as `.npz`), `--unsolved` (nothing more than that), `--uneven`
-//! (rows weighed from nothing to ten times as much), `--resolve` (a second solve from the first one's warm start, with costs
-//! and then epsilon 5 % off). Prints one line of JSON.
+//! (rows weighed from nothing to ten times as much), `--resolve` (more solves from the first one's warm start, with targets,
+//! prior, single costs or epsilon 5 % off). Prints one line of JSON.
 
 #[path = "../growth/process.rs"]
 mod process;
@@ -22,30 +22,35 @@ fn main() {
         |name: &str| words.iter().position(|w| w == name).and_then(|at| words.get(at + 1)).cloned();
     let number = |at: usize| words.get(at).and_then(|w| w.parse::<f64>().ok()).unwrap_or(0.0);
     let data = option("--data").unwrap_or_else(|| "../shared/data".into());
-    let (name, problem) = match words.first().map(String::as_str) {
+    let mut random = Random(SEED + 1);
+    let (name, problem, retargeted) = match words.first().map(String::as_str) {
         Some("omg") => {
             let (count, epsilon) = (number(1) as usize, number(2));
             let city = City::new(Path::new(&data), count, SEED);
             let gamma = if count >= 800 { 1.0 } else { 0.7 };
-            (format!("OMG {}, eps {epsilon}", city.name), city.omg(epsilon, gamma))
+            let other = city.with_other_targets(&mut random).omg(epsilon, gamma);
+            (format!("OMG {}, eps {epsilon}", city.name), city.omg(epsilon, gamma), Some(other))
         }
         Some("clr") => {
             let (users, places, epsilon) = (number(1) as usize, number(2) as usize, number(3));
             let city = City::new(Path::new(&data), 400, SEED);
             let name = format!("CLR-Geo {}, {users} x {places}, eps {epsilon}", city.name);
-            (name, city.clr(users, places, epsilon, SEED))
+            let other = city.with_other_targets(&mut random).clr(users, places, epsilon, SEED);
+            (name, city.clr(users, places, epsilon, SEED), Some(other))
         }
         Some("grid") => {
             let (side, epsilon) = (number(1) as usize, number(2));
             (
                 format!("OMG even grid {side}x{side}, all pairs, eps {epsilon}"),
                 even_grid(side, epsilon),
+                None,
             )
         }
         Some("file") => {
             let path = words.get(1).cloned().unwrap_or_default();
             let bytes = std::fs::read(&path).expect("a readable problem file");
-            (path, format::read_problem(&bytes, &format::Limits::default()).expect("a problem"))
+            let problem = format::read_problem(&bytes, &format::Limits::default());
+            (path, problem.expect("a problem"), None)
         }
         _ => {
             eprintln!(
@@ -100,9 +105,14 @@ fn main() {
     );
     if has("--resolve") {
         let other = problem.with_epsilon(problem.epsilon() * 1.05).expect("a valid epsilon");
-        for (what, changed) in
-            [("cost_changed", changed_costs(&problem)), ("epsilon_changed", other)]
-        {
+        let changes = [
+            ("targets_changed", retargeted),
+            ("prior_changed", Some(changed_costs(&problem, &mut random, false))),
+            ("cost_changed", Some(changed_costs(&problem, &mut random, true))),
+            ("epsilon_changed", Some(other)),
+        ];
+        for (what, changed) in changes {
+            let Some(changed) = changed else { continue };
             let timed = |warm: &mut colgen::WarmStart| {
                 let before = cpu_seconds();
                 let solution = colgen::solve_from(&changed, &settings, warm).expect("solvable");
@@ -119,13 +129,19 @@ fn main() {
     println!("{line}}}");
 }
 
-/// Every cost up to 5 % off.
-fn changed_costs(problem: &Problem) -> Problem {
-    let mut random = Random(SEED + 1);
+/// Costs up to 5 % off: every single one by itself, or row by row, as another prior has it.
+fn changed_costs(problem: &Problem, random: &mut Random, single: bool) -> Problem {
     let (rows, columns) = (problem.rows(), problem.columns());
-    let cost = (0..rows * columns)
-        .map(|e| problem.cost().at(e / columns, e % columns) * (1.0 + 0.1 * (random.next() - 0.5)))
-        .collect();
+    let mut cost = Vec::with_capacity(rows * columns);
+    for i in 0..rows {
+        let mut factor = 1.0 + 0.1 * (random.next() - 0.5);
+        for k in 0..columns {
+            if single {
+                factor = 1.0 + 0.1 * (random.next() - 0.5);
+            }
+            cost.push(factor * problem.cost().at(i, k));
+        }
+    }
     let cost = DenseCost::new(rows, columns, cost).expect("a full matrix");
     problem.with_cost(cost).expect("the same shape")
 }

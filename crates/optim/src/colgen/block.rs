@@ -455,10 +455,11 @@ impl<'a> Builder<'a> {
         let tree = Tree::shortest_paths(&graph, root_node as usize, false);
         let too_high = tree.as_ref().map(|tree| {
             // log z_target <= down + log z_root
-            let ceilings = graph.links(root_node as usize).iter();
+            let links = graph.links(root_node as usize);
+            let mut ceilings = links.targets.iter().zip(links.down);
             let broken =
-                ceilings.filter(|link| tree.logs()[link.target as usize] > link.down + 1e-9);
-            broken.map(|link| node_rows[link.target as usize]).next()
+                ceilings.find(|(target, down)| tree.logs()[**target as usize] > **down + 1e-9);
+            broken.map(|(target, _)| node_rows[*target as usize])
         });
         let (Some(tree), Some(None)) = (tree, too_high) else {
             if root == Root::Y || inner.is_some() {

@@ -5,7 +5,7 @@
 //! it is not the optimum it is still the best place to begin from: at eps*spacing of 1 about one per
 //! cent off. Ties and bounds are not looked at: repairing the duals takes care of them.
 
-use super::block::{Blocks, Root};
+use super::block::{Block, Blocks, Root};
 use super::tree::Tree;
 use crate::problem::Problem;
 use faer::linalg::solvers::Solve;
@@ -36,9 +36,12 @@ pub(super) struct WeightedRay {
 /// Solves both linear systems, component by component; `None` where one is singular.
 pub(super) fn closed_form(problem: &Problem, blocks: &Blocks) -> Option<ClosedForm> {
     let mut cones: HashMap<(usize, u32), usize> = HashMap::new();
+    // First trees by the row that they start from: most rows are the cheapest of some column.
+    let mut first_trees: HashMap<u32, &Block> = HashMap::new();
     for (index, block) in blocks.blocks.iter().enumerate() {
         if block.root == Root::Cone {
             cones.insert((block.column, block.rows[0]), index);
+            first_trees.extend(block.tree.tops().map(|top| (block.rows[top], block)));
         }
     }
     let mut all = ClosedForm {
@@ -50,8 +53,14 @@ pub(super) fn closed_form(problem: &Problem, blocks: &Blocks) -> Option<ClosedFo
         let size = rows.len();
         let mut rays = Vec::with_capacity(size * size);
         for node in 0..size {
-            let tree = Tree::shortest_paths(graph, node, true)?;
-            rays.extend(tree.logs().iter().map(|log| log.exp()));
+            let known = first_trees.get(&rows[node]).filter(|block| block.rows.len() == size);
+            match known {
+                Some(block) => rays.extend(block.tree.logs().iter().map(|log| log.exp())),
+                None => {
+                    let tree = Tree::shortest_paths(graph, node, true)?;
+                    rays.extend(tree.logs().iter().map(|log| log.exp()));
+                }
+            }
         }
         let rays_by_row = MatRef::from_row_major_slice(&rays, size, size);
         let cheapest = cheapest_columns(problem, rows, rays_by_row);

@@ -1,19 +1,21 @@
 //! The constraint graph of one block: two variables per inequality, in log z.
 
-/// Nodes in compressed rows. Every neighbour appears on both sides, with both directions.
+/// Nodes in compressed rows. Every neighbour appears on both sides, with both directions, each direction in
+/// an array of its own: a pivot looks at one of them only, and at nothing more often.
 #[derive(Debug)]
 pub(crate) struct Graph {
     start: Vec<u32>,
-    links: Vec<Link>,
+    targets: Vec<u32>,
+    up: Vec<f64>,
+    down: Vec<f64>,
 }
 
-/// From node `u`: `log z_u <= up + log z_target` and `log z_target <= down + log z_u`.
-/// An absent direction is infinite.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Link {
-    pub target: u32,
-    pub up: f64,
-    pub down: f64,
+/// The neighbours of a node `u` with their limits: `log z_u <= up + log z_target` and
+/// `log z_target <= down + log z_u`. An absent direction is infinite.
+pub(crate) struct Links<'a> {
+    pub targets: &'a [u32],
+    pub up: &'a [f64],
+    pub down: &'a [f64],
 }
 
 impl Graph {
@@ -28,21 +30,30 @@ impl Graph {
             start[u + 1] += start[u];
         }
         let mut fill = start.clone();
-        let mut links = vec![Link { target: 0, up: 0.0, down: 0.0 }; 2 * pairs.len()];
+        let links = 2 * pairs.len();
+        let mut graph =
+            Self { start, targets: vec![0; links], up: vec![0.0; links], down: vec![0.0; links] };
         for &(u, v, up, down) in pairs {
-            links[fill[u as usize] as usize] = Link { target: v, up, down };
-            fill[u as usize] += 1;
-            links[fill[v as usize] as usize] = Link { target: u, up: down, down: up };
-            fill[v as usize] += 1;
+            for (from, target, up, down) in [(u, v, up, down), (v, u, down, up)] {
+                let at = fill[from as usize] as usize;
+                (graph.targets[at], graph.up[at], graph.down[at]) = (target, up, down);
+                fill[from as usize] += 1;
+            }
         }
-        Self { start, links }
+        graph
     }
 
     pub fn nodes(&self) -> usize {
         self.start.len() - 1
     }
 
-    pub fn links(&self, node: usize) -> &[Link] {
-        &self.links[self.start[node] as usize..self.start[node + 1] as usize]
+    #[inline(always)]
+    pub fn links(&self, node: usize) -> Links<'_> {
+        let range = self.start[node] as usize..self.start[node + 1] as usize;
+        Links {
+            targets: &self.targets[range.clone()],
+            up: &self.up[range.clone()],
+            down: &self.down[range],
+        }
     }
 }

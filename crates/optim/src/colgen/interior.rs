@@ -14,6 +14,9 @@ const LONGER: f64 = 0.3;
 /// Products up to this factor off are left as they are.
 const FAR_OFF: f64 = 10.0;
 
+/// Slacks this close to their reduced cost, relatively, differ by rounding.
+const SAME_SLACK: f64 = 1e-6;
+
 /// A Newton direction.
 struct Direction {
     x: Vec<f64>,
@@ -22,6 +25,13 @@ struct Direction {
     pi: Vec<f64>,
     short: Artificial,
     over: Artificial,
+}
+
+/// `x / s` of every variable.
+struct Scaling {
+    columns: Vec<f64>,
+    short: Vec<f64>,
+    over: Vec<f64>,
 }
 
 /// What is left of the optimality conditions.
@@ -37,12 +47,15 @@ impl Master {
     /// One predictor-corrector step towards a complementarity of no less than `target`; returns the
     /// primal and dual step lengths.
     pub fn step(&mut self, target: f64) -> (f64, f64) {
-        let scaling: Vec<f64> = self.x.iter().zip(&self.s).map(|(x, s)| x / s).collect();
-        let short = ratio(&self.short);
-        let over = ratio(&self.over);
-        let diagonal: Vec<f64> = short.iter().zip(&over).map(|(a, b)| a + b).collect();
-        let links = self.prepare(&scaling, &diagonal);
         let residuals = self.residuals();
+        let scaling = Scaling {
+            columns: ratio(&self.x, &self.s),
+            short: ratio(&self.short.x, &self.short.s),
+            over: ratio(&self.over.x, &self.over.s),
+        };
+        let diagonal: Vec<f64> =
+            scaling.short.iter().zip(&scaling.over).map(|(a, b)| a + b).collect();
+        let links = self.prepare(&scaling.columns, &diagonal);
         let centre = self.centre();
 
         let complement =
@@ -52,7 +65,7 @@ impl Master {
             complement(&self.short.x, &self.short.s),
             complement(&self.over.x, &self.over.s),
         ];
-        let affine = self.direction(&residuals, &targets, &scaling, &short, &over, &links);
+        let affine = self.direction(&residuals, &targets, true, &scaling, &links);
         let (primal, dual) = self.lengths(&affine, 1.0);
         let reached = self.complementarity_after(&affine, primal, dual) / self.variables() as f64;
         let sigma = (reached / centre).clamp(0.0, 1.0).powi(3).max(1e-4);
@@ -67,7 +80,7 @@ impl Master {
             correct(&self.short.x, &self.short.s, &affine.short.x, &affine.short.s),
             correct(&self.over.x, &self.over.s, &affine.over.x, &affine.over.s),
         ];
-        let mut direction = self.direction(&residuals, &targets, &scaling, &short, &over, &links);
+        let mut direction = self.direction(&residuals, &targets, false, &scaling, &links);
         let (mut primal, mut dual) = self.lengths(&direction, 0.99);
         for _ in 0..CORRECTORS {
             if primal.min(dual) > 0.9 {
@@ -75,7 +88,7 @@ impl Master {
             }
             let aim = ((primal + LONGER).min(1.0), (dual + LONGER).min(1.0));
             let centred = self.centred(&targets, &direction, aim, sigma * centre);
-            let next = self.direction(&residuals, &centred, &scaling, &short, &over, &links);
+            let next = self.direction(&residuals, &centred, false, &scaling, &links);
             let (longer_primal, longer_dual) = self.lengths(&next, 0.99);
             if longer_primal + longer_dual < primal + dual + 0.2 * LONGER {
                 break;
@@ -94,9 +107,17 @@ impl Master {
         (primal, dual)
     }
 
-    fn residuals(&self) -> Residuals {
+    /// What is left of the optimality conditions. Slacks that are all but the reduced costs become them:
+    /// then most steps have no dual residual.
+    fn residuals(&mut self) -> Residuals {
         let (primal, link) = self.primal_residuals(true);
-        let dual = self.reduced_costs().iter().zip(&self.s).map(|(r, s)| r - s).collect();
+        let mut dual = self.reduced_costs();
+        for (reduced, s) in dual.iter_mut().zip(&mut self.s) {
+            if (*reduced - *s).abs() <= SAME_SLACK * *s {
+                *s = *reduced;
+            }
+            *reduced -= *s;
+        }
         let short = (0..self.mu.len())
             .map(|i| self.box_centre[i] + self.penalty[i] - self.mu[i] - self.short.s[i]);
         let over = (0..self.mu.len())
@@ -133,31 +154,20 @@ impl Master {
         &self,
         residuals: &Residuals,
         targets: &[Vec<f64>; 3],
-        scaling: &[f64],
-        short: &[f64],
-        over: &[f64],
+        is_affine: bool,
+        scaling: &Scaling,
         links: &Links,
     ) -> Direction {
+        let Scaling { columns: scaling, short, over } = scaling;
         let [own, of_short, of_over] = targets;
         // dx = target / s - D r_d + D (A' dmu + B' dpi)
         let offset: Vec<f64> = (0..self.x.len())
             .map(|j| own[j] / self.s[j] - scaling[j] * residuals.dual[j])
             .collect();
-        let mut h = residuals.primal.clone();
-        let mut g = residuals.link.clone();
-        vectorised(|| {
-            for (column, &offset) in self.columns.iter().zip(&offset) {
-                column.add_to(-offset, &mut h);
-                if let Kind::Point { link, .. } = column.kind {
-                    g[link] -= column.beta * offset;
-                }
-            }
-        });
-        for (index, link) in self.links.iter().enumerate() {
-            if let Some(y) = link.y {
-                g[index] += offset[y];
-            }
-        }
+        let (mut h, g) = match is_affine && residuals.dual.iter().all(|r| *r == 0.0) {
+            true => self.left_by_nothing(),
+            false => self.left_by(&offset, residuals),
+        };
         for i in 0..h.len() {
             h[i] -= of_short[i] / self.short.s[i] - short[i] * residuals.short[i];
             h[i] += of_over[i] / self.over.s[i] - over[i] * residuals.over[i];
@@ -180,6 +190,32 @@ impl Master {
             short: Artificial { x: short_x, s: short_s },
             over: Artificial { x: over_x, s: over_s },
         }
+    }
+
+    /// The primal residuals of no weights at all: where the affine direction without a dual residual leads.
+    fn left_by_nothing(&self) -> (Vec<f64>, Vec<f64>) {
+        let artificials = self.over.x.iter().zip(&self.short.x).map(|(over, short)| over - short);
+        let h = self.right_side.iter().zip(artificials).map(|(b, a)| b + a).collect();
+        (h, self.link_sums())
+    }
+
+    /// The primal residuals less what a change of the weights meets.
+    fn left_by(&self, change: &[f64], residuals: &Residuals) -> (Vec<f64>, Vec<f64>) {
+        let (mut h, mut g) = (residuals.primal.clone(), residuals.link.clone());
+        vectorised(|| {
+            for (column, &change) in self.columns.iter().zip(change) {
+                column.add_to(-change, &mut h);
+                if let Kind::Point { link, .. } = column.kind {
+                    g[link] -= column.beta * change;
+                }
+            }
+        });
+        for (index, link) in self.links.iter().enumerate() {
+            if let Some(y) = link.y {
+                g[index] += change[y];
+            }
+        }
+        (h, g)
     }
 
     fn lengths(&self, direction: &Direction, damping: f64) -> (f64, f64) {
@@ -215,8 +251,8 @@ impl Master {
     }
 }
 
-fn ratio(artificial: &Artificial) -> Vec<f64> {
-    artificial.x.iter().zip(&artificial.s).map(|(x, s)| x / s).collect()
+fn ratio(x: &[f64], s: &[f64]) -> Vec<f64> {
+    x.iter().zip(s).map(|(x, s)| x / s).collect()
 }
 
 /// The longest step that keeps `v + step * d >= 0`.

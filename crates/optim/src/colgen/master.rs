@@ -170,10 +170,14 @@ impl Master {
         largest(&primal).max(largest(&link))
     }
 
+    /// What the points of every link sum up to, y on the other side.
+    pub(super) fn link_sums(&self) -> Vec<f64> {
+        self.links.iter().map(|link| if link.y.is_some() { 0.0 } else { 1.0 }).collect()
+    }
+
     pub(super) fn primal_residuals(&self, artificials: bool) -> (Vec<f64>, Vec<f64>) {
         let mut primal = self.right_side.clone();
-        let mut link: Vec<f64> =
-            self.links.iter().map(|l| if l.y.is_some() { 0.0 } else { 1.0 }).collect();
+        let mut link = self.link_sums();
         vectorised(|| {
             for (column, &x) in self.columns.iter().zip(&self.x) {
                 column.add_to(-x, &mut primal);

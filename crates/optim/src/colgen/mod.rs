@@ -43,6 +43,13 @@ pub use warm::WarmStart;
 /// The master is priced once its own gap is down to this share of the whole gap.
 const MASTER_SHARE: f64 = 0.2;
 
+/// Where pricing found points for less than this share of the blocks, what is open is the master's own: it
+/// is solved further before it is priced again, in proportion.
+const FEW_FOUND: f64 = 0.1;
+
+/// But no further than to this part of its usual share.
+const LEAST_FOUND: f64 = 0.1;
+
 /// Interior steps aim at no less than this share of the complementarity wanted: central duals price
 /// better than extreme ones.
 const CENTRALITY: f64 = 0.8;
@@ -356,8 +363,18 @@ impl<'a> Run<'a> {
         self.best_estimate = self.best_estimate.min(estimate);
         let open =
             (self.best_estimate - self.lower_bound).max(0.05 * (estimate - self.lower_bound));
-        self.target = MASTER_SHARE * open;
+        self.target = MASTER_SHARE * self.patience(found.len()) * open;
         Ok(Round { feasible, found, estimate, gap })
+    }
+
+    /// How much of its usual share the master's own gap may have, after pricing found so many points.
+    fn patience(&self, found: usize) -> f64 {
+        if !self.master.links.is_empty() {
+            // Near a vertex the points of a link nearly depend on each other: no nearer than needed.
+            return 1.0;
+        }
+        let few = FEW_FOUND * self.trees.len() as f64;
+        (found as f64 / few).clamp(LEAST_FOUND, 1.0)
     }
 
     /// Cost of the current weights, artificials included, with what the row sums lack charged in

@@ -112,10 +112,10 @@ impl Run<'_> {
     }
 
     /// Whether most subtrees of the first trees stay where they are at the duals of the closed form.
-    fn is_near(&self, closed: &ClosedForm) -> bool {
+    fn is_near(&mut self, closed: &ClosedForm) -> bool {
         let (mut scratch, mut w) = (Scratch::default(), Vec::new());
         let (mut restless, mut nodes) = (0, 0);
-        for (block, tree) in self.blocks.blocks.iter().zip(&self.trees) {
+        for (block, tree) in self.blocks.blocks.iter().zip(&mut self.trees) {
             node_weights(block, &self.blocks, &closed.mu, &mut w);
             restless += tree.restless(&w, &mut scratch);
             nodes += w.len();

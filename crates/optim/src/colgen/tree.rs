@@ -29,6 +29,10 @@ pub(crate) struct Tree {
     previous: Vec<u32>,
     at_ceiling: Vec<bool>,
     log: Vec<f64>,
+    /// Nodes from the tops down, and z itself: as of the last pricing, which most others find unchanged.
+    order: Vec<u32>,
+    z: Vec<f64>,
+    is_current: bool,
 }
 
 /// Working memory of one thread, reused from block to block.
@@ -40,7 +44,6 @@ pub(crate) struct Scratch {
     pub pivots: usize,
     /// Sum of `w z` over every node's subtree.
     pub subtree: Vec<f64>,
-    order: Vec<u32>,
     members: Vec<u32>,
     stamp: Vec<u32>,
     clock: u32,
@@ -62,6 +65,9 @@ impl Tree {
             previous: vec![NONE; nodes],
             at_ceiling: vec![false; nodes],
             log: vec![f64::NEG_INFINITY; nodes],
+            order: Vec::new(),
+            z: Vec::new(),
+            is_current: false,
         };
         tree.log[root] = 0.0;
         tree.at_ceiling[root] = true;
@@ -78,13 +84,14 @@ impl Tree {
             if reached > budget {
                 return None; // labels that rise for ever: the floors contradict each other
             }
-            for link in graph.links(node as usize) {
+            let links = graph.links(node as usize);
+            for (&target, &up) in links.targets.iter().zip(links.up) {
                 // log z_node <= up + log z_target, so the target's floor is log - up.
-                let floor = log - link.up;
-                if floor > tree.log[link.target as usize] + 1e-13 && link.target != root as u32 {
-                    tree.log[link.target as usize] = floor;
-                    tree.parent[link.target as usize] = node;
-                    heap.push(Highest(floor, link.target));
+                let floor = log - up;
+                if floor > tree.log[target as usize] + 1e-13 && target != root as u32 {
+                    tree.log[target as usize] = floor;
+                    tree.parent[target as usize] = node;
+                    heap.push(Highest(floor, target));
                 }
             }
         }
@@ -122,6 +129,7 @@ impl Tree {
     /// The same tree for another epsilon: all logarithms scale alike, tight links stay tight.
     pub fn scale_logs(&mut self, ratio: f64) {
         self.log.iter_mut().for_each(|log| *log *= ratio);
+        self.is_current = false;
     }
 
     /// Nodes from the tops down, parents before children.
@@ -149,7 +157,7 @@ impl Tree {
         loop {
             let tolerance = self.sum_subtrees(w, scratch);
             let before = pivots;
-            let mut order = std::mem::take(&mut scratch.order);
+            let order = std::mem::take(&mut self.order);
             loop {
                 let start = pivots;
                 // Leaves first: small subtrees settle before the large ones that contain them.
@@ -164,8 +172,7 @@ impl Tree {
                     break;
                 }
             }
-            order.clear();
-            scratch.order = order;
+            self.order = order;
             if pivots == before || pivots > limit {
                 break;
             }
@@ -209,7 +216,7 @@ impl Tree {
     }
 
     /// Number of subtrees that would rather move than stay where they are.
-    pub fn restless(&self, w: &[f64], scratch: &mut Scratch) -> usize {
+    pub fn restless(&mut self, w: &[f64], scratch: &mut Scratch) -> usize {
         let tolerance = self.sum_subtrees(w, scratch);
         let moves = |(node, sum): (usize, &f64)| {
             let gain = if self.at_ceiling[node] { *sum } else { -*sum };
@@ -219,14 +226,20 @@ impl Tree {
     }
 
     /// Fresh z and subtree sums; returns the size below which a sum counts as zero.
-    fn sum_subtrees(&self, w: &[f64], scratch: &mut Scratch) -> f64 {
-        self.order(&mut scratch.order);
-        scratch.z.clear();
-        scratch.z.extend(self.log.iter().map(|log| log.exp()));
+    fn sum_subtrees(&mut self, w: &[f64], scratch: &mut Scratch) -> f64 {
+        if !self.is_current {
+            let mut order = std::mem::take(&mut self.order);
+            self.order(&mut order);
+            self.order = order;
+            self.z.clear();
+            self.z.extend(self.log.iter().map(|log| log.exp()));
+            self.is_current = true;
+        }
+        scratch.z.clone_from(&self.z);
         scratch.subtree.clear();
         scratch.subtree.extend(scratch.z.iter().zip(w).map(|(z, w)| z * w));
         let magnitude: f64 = scratch.subtree.iter().map(|v| v.abs()).sum();
-        for &node in scratch.order.iter().rev() {
+        for &node in self.order.iter().rev() {
             let parent = self.parent[node as usize];
             if parent != NONE {
                 scratch.subtree[parent as usize] += scratch.subtree[node as usize];
@@ -252,23 +265,8 @@ impl Tree {
             }
             position += 1;
         }
-        let (mut step, mut inside, mut outside) = (f64::INFINITY, NONE, NONE);
-        for &member in &scratch.members {
-            let log = self.log[member as usize];
-            if up && self.capped && -log < step {
-                (step, inside, outside) = (-log, member, NONE);
-            }
-            for link in graph.links(member as usize) {
-                if scratch.stamp[link.target as usize] == stamp {
-                    continue;
-                }
-                let difference = log - self.log[link.target as usize];
-                let slack = if up { link.up - difference } else { link.down + difference };
-                if slack < step {
-                    (step, inside, outside) = (slack, member, link.target);
-                }
-            }
-        }
+        self.is_current = false;
+        let (step, inside, outside) = self.nearest_limit(graph, up, scratch);
         if inside == NONE {
             return; // only possible when the rim has no constraint this way: nothing to gain
         }
@@ -305,6 +303,50 @@ impl Tree {
             scratch.subtree[ancestor as usize] += total;
             ancestor = self.parent[ancestor as usize];
         }
+    }
+
+    /// How far the members can move before a constraint across their rim is tight, and its two ends. The rim
+    /// is looked at from its smaller side.
+    fn nearest_limit(&self, graph: &Graph, up: bool, scratch: &Scratch) -> (f64, u32, u32) {
+        let (stamp, stamps) = (scratch.clock, &scratch.stamp);
+        let mut nearest = (f64::INFINITY, NONE, NONE);
+        if up && self.capped {
+            for &member in &scratch.members {
+                let slack = -self.log[member as usize];
+                if slack < nearest.0 {
+                    nearest = (slack, member, NONE);
+                }
+            }
+        }
+        let nodes = graph.nodes();
+        if 2 * scratch.members.len() <= nodes {
+            for &member in &scratch.members {
+                let (links, log) = (graph.links(member as usize), self.log[member as usize]);
+                let (limits, sign) = if up { (links.up, 1.0) } else { (links.down, -1.0) };
+                for (&target, &limit) in links.targets.iter().zip(limits) {
+                    if stamps[target as usize] != stamp {
+                        let slack = limit - sign * (log - self.log[target as usize]);
+                        if slack < nearest.0 {
+                            nearest = (slack, member, target);
+                        }
+                    }
+                }
+            }
+            return nearest;
+        }
+        for outside in (0..nodes as u32).filter(|&node| stamps[node as usize] != stamp) {
+            let (links, log) = (graph.links(outside as usize), self.log[outside as usize]);
+            let (limits, sign) = if up { (links.down, 1.0) } else { (links.up, -1.0) };
+            for (&member, &limit) in links.targets.iter().zip(limits) {
+                if stamps[member as usize] == stamp {
+                    let slack = limit - sign * (self.log[member as usize] - log);
+                    if slack < nearest.0 {
+                        nearest = (slack, member, outside);
+                    }
+                }
+            }
+        }
+        nearest
     }
 
     /// Turns the path from `bottom` up to `top` around, so that `bottom` is the top of its part;
