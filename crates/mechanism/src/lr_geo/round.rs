@@ -1,10 +1,8 @@
 //! What the server does with the uploads of a round (section 4.3 of the paper): one programme for
 //! all users, coupled by y.
 
-use std::sync::atomic::Ordering;
-
 use lrgeo_optim::{
-    Arc, DenseCost, Error, Problem, ProblemParts, Solution, Status, Ties, benders, colgen, partial,
+    Arc, DenseCost, Problem, ProblemParts, Solution, Ties, benders, colgen, partial,
 };
 
 use super::coefficients::Coefficients;
@@ -107,32 +105,12 @@ impl Programme {
     }
 
     /// Solves it with the engine of the plan.
-    ///
-    /// Column generation now and then stalls on a round with many users; Benders, slower as a rule,
-    /// does not. So what the one leaves open the other finishes, unless time is up.
     pub fn solve(&self, plan: &Plan) -> Result<Solution, MechanismError> {
-        let settings = plan.settings(1e-6);
-        let by = |engine| partial::solve(&self.problem, &settings, engine);
-        if plan.engine == Engine::Benders {
-            return Ok(by(benders::solve)?);
-        }
-        let begun = settings.clock.as_ref().map(|clock| clock.now());
-        let solved = by(colgen::solve);
-        let stalled = match &solved {
-            Ok(solution) => solution.status == Status::Limit,
-            Err(error) => *error == Error::StoppedEarly,
+        let engine: partial::Engine = match plan.engine {
+            Engine::Benders => benders::solve,
+            Engine::ColumnGeneration => colgen::solve,
         };
-        let cancelled = settings.cancel.as_ref().is_some_and(|c| c.load(Ordering::Relaxed));
-        let spent = settings.clock.as_ref().zip(begun).map(|(clock, begun)| clock.now() - begun);
-        let late = settings.time_limit.zip(spent).is_some_and(|(limit, spent)| spent >= limit);
-        if !stalled || cancelled || late || self.problem.fixed_y().is_some() {
-            return Ok(solved?);
-        }
-        match (solved, by(benders::solve)) {
-            (Ok(first), Ok(second)) if first.gap <= second.gap => Ok(first),
-            (Ok(first), Err(_)) => Ok(first),
-            (_, second) => Ok(second?),
-        }
+        Ok(partial::solve(&self.problem, &plan.settings(1e-6), engine)?)
     }
 
     /// The matrix of each user, row-major over the columns.

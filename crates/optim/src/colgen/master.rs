@@ -283,8 +283,8 @@ impl Master {
         }
     }
 
-    /// Keeps the `most` columns that carry most (largest x / s), every y, and of every link the
-    /// heaviest point.
+    /// Keeps the `most` rays and points that carry most (largest x / s), of every link the heaviest point, and
+    /// every y.
     pub fn keep(&mut self, most: usize) {
         let count = self.columns.len();
         if count <= most {
@@ -298,12 +298,10 @@ impl Master {
                 heaviest[link] = Some(j);
             }
         }
-        let mut kept = vec![false; count];
+        let mut kept: Vec<bool> = self.columns.iter().map(|c| c.kind == Kind::Y).collect();
+        // Every y stays, and none takes the place of another: its scale is not that of the points.
+        let mut order: Vec<usize> = (0..count).filter(|&j| !kept[j]).collect();
         heaviest.into_iter().flatten().for_each(|j| kept[j] = true);
-        for (j, column) in self.columns.iter().enumerate() {
-            kept[j] |= column.kind == Kind::Y;
-        }
-        let mut order: Vec<usize> = (0..count).collect();
         order.sort_by(|&a, &b| (self.x[b] / self.s[b]).total_cmp(&(self.x[a] / self.s[a])));
         order.into_iter().take(most).for_each(|j| kept[j] = true);
         let mut position = 0;
@@ -345,4 +343,30 @@ impl Master {
 
 pub(super) fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |largest: f64, v| largest.max(v.abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A round in which every place is near one user and tied to next to nothing for all others: as many y as
+    /// columns, each of a scale of its own.
+    #[test]
+    fn no_y_takes_the_place_of_a_ray_that_carries_a_row() {
+        let mut master = Master::new(vec![1.0], Vec::new(), vec![1.0], 1);
+        let column =
+            |kind, value| Column { kind, rows: None, values: vec![value], cost: 1.0, beta: 0.0 };
+        for _ in 0..8 {
+            master.push(column(Kind::Y, 1e-10), 1e3, 1e-11);
+        }
+        for block in 0..8 {
+            let x = if block == 5 { 1.0 } else { 1e-6 };
+            master.push(column(Kind::Ray { block }, 1.0), x, 1e-7);
+        }
+        master.keep(2);
+        assert_eq!(master.columns.iter().filter(|c| c.kind == Kind::Y).count(), 8);
+        let heavy = master.columns.iter().position(|c| c.kind == Kind::Ray { block: 5 });
+        assert_eq!(heavy.map(|j| (master.x[j], master.s[j])), Some((1.0, 1e-7)));
+        assert_eq!((master.columns.len(), master.x.len(), master.s.len()), (10, 10, 10));
+    }
 }
