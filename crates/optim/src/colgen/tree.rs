@@ -173,7 +173,11 @@ impl Tree {
                 }
             }
             self.order = order;
-            if pivots == before || pivots > limit {
+            if pivots == before {
+                break;
+            }
+            if pivots > limit {
+                self.sum_subtrees(w, scratch);
                 break;
             }
         }
@@ -202,7 +206,7 @@ impl Tree {
         scratch.members.clear();
         scratch.members.push(node);
         while let Some(member) = scratch.members.pop() {
-            let term = w[member as usize] * scratch.z[member as usize];
+            let term = w[member as usize] * self.log[member as usize].exp();
             fresh += term;
             magnitude += term.abs();
             let mut child = self.first_child[member as usize];
@@ -280,7 +284,6 @@ impl Tree {
         }
         for &member in &scratch.members {
             self.log[member as usize] += step;
-            scratch.z[member as usize] *= factor;
             scratch.subtree[member as usize] *= factor;
         }
         self.unlink_child(node);
