@@ -70,12 +70,19 @@ impl Factor {
     }
 
     /// Adds `v v'` on the given rows (ascending) at once.
+    #[inline(always)]
     pub fn add_local(&mut self, rows: &[u32], values: &[f64]) {
+        let adjacent = rows.first().zip(rows.last());
+        let adjacent = adjacent.is_some_and(|(a, b)| (b - a) as usize + 1 == rows.len());
         for (position, (&column, &scale)) in rows.iter().zip(values).enumerate() {
             if scale == 0.0 {
                 continue;
             }
             let target = &mut self.matrix[column as usize * self.rows..][..self.rows];
+            if adjacent {
+                axpy(scale, &values[position..], &mut target[column as usize..]);
+                continue;
+            }
             for (&row, value) in rows[position..].iter().zip(&values[position..]) {
                 target[row as usize] += scale * value;
             }

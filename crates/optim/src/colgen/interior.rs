@@ -1,8 +1,8 @@
 //! One step of the master's interior point: predictor, corrector, and corrections towards the centre.
 
-use super::dense::{axpy, vectorised};
+use super::dense::axpy;
 use super::links::Links;
-use super::master::{Artificial, Kind, Master};
+use super::master::{Artificial, Master};
 
 /// Corrections tried after a predictor-corrector direction: each costs two passes over the columns, a tenth
 /// of a new factor.
@@ -173,7 +173,7 @@ impl Master {
             h[i] += of_over[i] / self.over.s[i] - over[i] * residuals.over[i];
         }
         let (mu, pi) = self.eliminate(h, &g, links);
-        let along = self.along_all_of(&mu, &pi);
+        let along = self.along(&mu, &pi);
         let s: Vec<f64> = (0..along.len()).map(|j| residuals.dual[j] - along[j]).collect();
         let x = (0..along.len()).map(|j| offset[j] + scaling[j] * along[j]).collect();
         let short_s: Vec<f64> = (0..mu.len()).map(|i| residuals.short[i] - mu[i]).collect();
@@ -202,19 +202,7 @@ impl Master {
     /// The primal residuals less what a change of the weights meets.
     fn left_by(&self, change: &[f64], residuals: &Residuals) -> (Vec<f64>, Vec<f64>) {
         let (mut h, mut g) = (residuals.primal.clone(), residuals.link.clone());
-        vectorised(|| {
-            for (column, &change) in self.columns.iter().zip(change) {
-                column.add_to(-change, &mut h);
-                if let Kind::Point { link, .. } = column.kind {
-                    g[link] -= column.beta * change;
-                }
-            }
-        });
-        for (index, link) in self.links.iter().enumerate() {
-            if let Some(y) = link.y {
-                g[index] += change[y];
-            }
-        }
+        self.take_off(change, &mut h, &mut g);
         (h, g)
     }
 

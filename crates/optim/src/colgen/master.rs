@@ -83,6 +83,8 @@ pub(crate) struct Master {
     pub box_centre: Vec<f64>,
     pub short: Artificial,
     pub over: Artificial,
+    /// Where each link's rows begin among the rows of all links.
+    pub(super) first_row: Vec<usize>,
     pub(super) factor: Factor,
     pub(super) threads: usize,
 }
@@ -98,6 +100,10 @@ impl Master {
     pub fn new(right_side: Vec<f64>, links: Vec<Link>, penalty: Vec<f64>, threads: usize) -> Self {
         let rows = right_side.len();
         let pi = vec![0.0; links.len()];
+        let first_row = links
+            .iter()
+            .scan(0, |next, link| Some(std::mem::replace(next, *next + link.rows.len())))
+            .collect();
         let artificial = Artificial { x: vec![1.0; rows], s: penalty.clone() };
         Self {
             right_side,
@@ -111,6 +117,7 @@ impl Master {
             box_centre: vec![0.0; rows],
             short: artificial.clone(),
             over: artificial,
+            first_row,
             factor: Factor::new(rows),
             threads,
         }
@@ -142,24 +149,11 @@ impl Master {
         self.complementarity() / self.variables() as f64
     }
 
-    /// The reduced cost of a column under the current duals.
-    #[inline(always)]
-    fn reduced_cost(&self, column: &Column) -> f64 {
-        let linked = match column.kind {
-            Kind::Point { link, .. } => column.beta * self.pi[link],
-            _ => 0.0,
-        };
-        column.cost - column.dot(&self.mu) - linked
-    }
-
     /// Reduced costs of all columns, y with its links.
     pub fn reduced_costs(&self) -> Vec<f64> {
-        let mut reduced: Vec<f64> =
-            vectorised(|| self.columns.iter().map(|c| self.reduced_cost(c)).collect());
-        for (link, pi) in self.links.iter().zip(&self.pi) {
-            if let Some(y) = link.y {
-                reduced[y] += pi;
-            }
+        let mut reduced = self.along(&self.mu, &self.pi);
+        for (reduced, column) in reduced.iter_mut().zip(&self.columns) {
+            *reduced = column.cost - *reduced;
         }
         reduced
     }
@@ -178,19 +172,7 @@ impl Master {
     pub(super) fn primal_residuals(&self, artificials: bool) -> (Vec<f64>, Vec<f64>) {
         let mut primal = self.right_side.clone();
         let mut link = self.link_sums();
-        vectorised(|| {
-            for (column, &x) in self.columns.iter().zip(&self.x) {
-                column.add_to(-x, &mut primal);
-                if let Kind::Point { link: index, .. } = column.kind {
-                    link[index] -= column.beta * x;
-                }
-            }
-        });
-        for (index, l) in self.links.iter().enumerate() {
-            if let Some(y) = l.y {
-                link[index] += self.x[y];
-            }
-        }
+        self.take_off(&self.x, &mut primal, &mut link);
         if artificials {
             for (residual, (over, short)) in
                 primal.iter_mut().zip(self.over.x.iter().zip(&self.short.x))
@@ -318,26 +300,52 @@ impl Master {
         }
     }
 
-    /// `a_j . mu + link part` of column j; y takes its links with the opposite sign.
-    #[inline(always)]
-    fn along(&self, j: usize, mu: &[f64], pi: &[f64]) -> f64 {
-        let column = &self.columns[j];
-        let base = column.dot(mu);
-        match column.kind {
-            Kind::Point { link, .. } => base + column.beta * pi[link],
-            _ => base,
-        }
+    /// Rows of all links together.
+    pub(super) fn link_rows(&self) -> usize {
+        self.links.iter().map(|link| link.rows.len()).sum()
     }
 
-    pub(super) fn along_all_of(&self, mu: &[f64], pi: &[f64]) -> Vec<f64> {
-        let mut along: Vec<f64> =
-            vectorised(|| (0..self.x.len()).map(|j| self.along(j, mu, pi)).collect());
+    /// `a_j . mu + link part` of every column j; y takes its links with the opposite sign.
+    pub(super) fn along(&self, mu: &[f64], pi: &[f64]) -> Vec<f64> {
+        // Points of a link share its rows: those are looked up once for all of them.
+        let rows = self.links.iter().flat_map(|link| link.rows.iter());
+        let of_links: Vec<f64> = rows.map(|&row| mu[row as usize]).collect();
+        let one = |column: &Column| match column.kind {
+            Kind::Point { link, .. } => {
+                dot(&column.values, &of_links[self.first_row[link]..]) + column.beta * pi[link]
+            }
+            _ => column.dot(mu),
+        };
+        let mut along: Vec<f64> = vectorised(|| self.columns.iter().map(one).collect());
         for (link, pi) in self.links.iter().zip(pi) {
             if let Some(y) = link.y {
                 along[y] -= pi;
             }
         }
         along
+    }
+
+    /// Takes what some weights of the columns give off the row sums and links.
+    pub(super) fn take_off(&self, weights: &[f64], primal: &mut [f64], link: &mut [f64]) {
+        let mut of_links = vec![0.0; self.link_rows()];
+        vectorised(|| {
+            for (column, &weight) in self.columns.iter().zip(weights) {
+                if let Kind::Point { link: index, .. } = column.kind {
+                    axpy(-weight, &column.values, &mut of_links[self.first_row[index]..]);
+                    link[index] -= column.beta * weight;
+                } else {
+                    column.add_to(-weight, primal);
+                }
+            }
+        });
+        for ((l, &first), sum) in self.links.iter().zip(&self.first_row).zip(link) {
+            for (&row, value) in l.rows.iter().zip(&of_links[first..]) {
+                primal[row as usize] += value;
+            }
+            if let Some(y) = l.y {
+                *sum += weights[y];
+            }
+        }
     }
 }
 

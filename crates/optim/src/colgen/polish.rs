@@ -61,7 +61,7 @@ impl Master {
         let mut slope = inner(&residual, &solved);
         let mut change = vec![0.0; self.x.len()];
         for _ in 0..MOST_STEPS {
-            let along = self.along_all_of(&towards.0, &towards.1);
+            let along = self.along(&towards.0, &towards.1);
             let moved: Vec<f64> = scaling.iter().zip(&along).map(|(d, along)| d * along).collect();
             let curvature = dot(&moved, &along);
             let length = slope / curvature;

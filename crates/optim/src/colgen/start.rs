@@ -68,8 +68,11 @@ impl Run<'_> {
 
     fn add_first_columns(&mut self) {
         for tied in self.blocks.tied.iter().flatten() {
-            let (rows, values) = (Some(tied.rows.clone().into()), tied.factors.clone());
-            let column = Column { kind: Kind::Y, rows, values, cost: tied.cost, beta: 1.0 };
+            let mut values = vec![0.0; self.problem.rows()];
+            for (&row, &factor) in tied.rows.iter().zip(&tied.factors) {
+                values[row as usize] = factor;
+            }
+            let column = Column { kind: Kind::Y, rows: None, values, cost: tied.cost, beta: 1.0 };
             self.master.push(column, 1.0, 1.0);
         }
         for index in 0..self.blocks.blocks.len() {
