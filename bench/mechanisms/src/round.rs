@@ -58,7 +58,7 @@ fn race(name: &str, city: &City, plan: &Plan) -> (String, Value) {
     let table = city.table(plan.table_cell, &()).expect("a table");
     let costs = Costs::of(city, table.as_deref());
     let (parts, client) = best(|| {
-        let prepare = |&user: &u32| UserPart::prepare(city, graph.as_ref(), &costs, plan, user);
+        let prepare = |&user: &u32| UserPart::prepare(city, graph.as_deref(), &costs, plan, user);
         plan.users.iter().map(prepare).collect::<Vec<UserPart>>()
     });
     let uploads: Vec<_> = parts.iter().map(|part| &part.upload).collect();

@@ -172,10 +172,10 @@ impl OnMap {
         let (city, plan) = (self.city(ui)?, self.plan()?);
         let users = self.common.users.places(&city, self.common.seed)?;
         let graph = geo_ind_graph(&city, &plan);
-        let edge = attack::edges(&city, graph.as_ref(), &plan);
+        let edge = attack::edges(&city, graph.as_deref(), &plan);
         let table = city.table(plan.table_cell, ui)?;
         let costs = Costs::of(&city, table.as_deref());
-        let prints = Fingerprints::new(&city, graph.as_ref(), &costs, &plan, &edge, ui)?;
+        let prints = Fingerprints::new(&city, graph.as_deref(), &costs, &plan, &edge, ui)?;
         let seed = self.common.seed;
         let distances = |aligned, defence| prints.distances(&users, aligned, defence, seed);
         let mut attacks = vec![
@@ -202,8 +202,8 @@ impl OnMap {
         let (city, plan) = (self.city(ui)?, self.plan()?);
         let users = self.common.users.places(&city, self.common.seed)?;
         let graph = geo_ind_graph(&city, &plan);
-        let edge = attack::edges(&city, graph.as_ref(), &plan);
-        let intersection = Intersection::new(&city, graph.as_ref(), &plan, ui);
+        let edge = attack::edges(&city, graph.as_deref(), &plan);
+        let intersection = Intersection::new(&city, graph.as_deref(), &plan, ui);
         let attack = |how| intersection.attack(&users, &edge, &self.counts, how, self.common.seed);
         let mut attacks = attack(Centres::DrawnAnew);
         let one = attacks.first().cloned();
@@ -223,7 +223,7 @@ impl OnReports {
         let (built, _) = crate::mechanism::open(&self.mechanism, None)?;
         let places = Geography::new(built.coords.clone(), built.prior.clone())?;
         let plan = Plan::new(&places, built.guarantee.epsilon);
-        let edge = attack::edges(&places, geo_ind_graph(&places, &plan).as_ref(), &plan);
+        let edge = attack::edges(&places, geo_ind_graph(&places, &plan).as_deref(), &plan);
         Ok((built, places, edge))
     }
 

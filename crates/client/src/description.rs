@@ -94,7 +94,7 @@ impl Described {
                 vec![0.0; rows.len() * columns.len()]
             })
         });
-        let part = UserPart::prepare(&self.geography, graph.as_ref(), &costs, &plan, place.0);
+        let part = UserPart::prepare(&self.geography, graph.as_deref(), &costs, &plan, place.0);
         drop(costs);
         match failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
             Some(lie) => Err(lie),
@@ -106,7 +106,7 @@ impl Described {
     pub(crate) fn relevant(&self, place: &OwnPlace, relevant_max: Option<usize>) -> Vec<u32> {
         let plan = self.capped(relevant_max);
         let graph = geo_ind_graph(&self.geography, &plan);
-        relevant_places(&self.geography, graph.as_ref(), &plan, place.0)
+        relevant_places(&self.geography, graph.as_deref(), &plan, place.0)
     }
 
     fn capped(&self, relevant_max: Option<usize>) -> Plan {

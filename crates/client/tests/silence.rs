@@ -178,7 +178,7 @@ fn circles_cover_what_is_needed() {
         for user in (0..described.geography.places() as u32).step_by(13) {
             let place = described.ground.locate(service.near(user)).unwrap();
             let relevant =
-                relevant_places(&described.geography, graph.as_ref(), &described.plan, user);
+                relevant_places(&described.geography, graph.as_deref(), &described.plan, user);
             for v_a in relevant {
                 let circle = offload::circle(&described, v_a);
                 let table = service.catalogue.circle(&circle).unwrap();

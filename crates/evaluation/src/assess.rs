@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::{Built, City, Guarantee, MechanismError, Notion, Plan, Proof};
 use lrgeo_optim::{Settings, Status};
@@ -54,7 +53,7 @@ pub fn assess(
     let optimum = answers.to(Question::of(built), city, &settings, progress);
     let parts = match built.guarantee.notion {
         Notion::Within { gamma_km } if gamma_km.is_finite() => {
-            let part = NeighbourGraph::new(city.coords(), gamma_km).components();
+            let part = city.neighbours(gamma_km).components();
             part.into_iter().max().map_or(0, |last| last as usize + 1)
         }
         _ => 1,

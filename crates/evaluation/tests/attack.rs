@@ -39,11 +39,11 @@ fn costs_name_everybody_and_a_prior_hardly_anybody() {
     let city = city(80);
     let plan = Plan::practical().unwrap();
     let graph = geo_ind_graph(&city, &plan);
-    let edge = edges(&city, graph.as_ref(), &plan);
+    let edge = edges(&city, graph.as_deref(), &plan);
     assert!(edge.contains(&true));
     let table = city.table(plan.table_cell, &()).unwrap();
     let costs = Costs::of(&city, table.as_deref());
-    let prints = Fingerprints::new(&city, graph.as_ref(), &costs, &plan, &edge, &()).unwrap();
+    let prints = Fingerprints::new(&city, graph.as_deref(), &costs, &plan, &edge, &()).unwrap();
     let users = everybody(&city);
     assert_eq!(prints.costs(&users).unwrap().all.top_1, 1.0);
     let distances = |defence| prints.distances(&users, false, defence, 1).unwrap().all;
@@ -82,7 +82,7 @@ fn requests_intersect_until_one_place_is_left() {
     let graph = geo_ind_graph(&city, &plan);
     let edge = vec![false; city.places()];
     let users = everybody(&city);
-    let intersection = Intersection::new(&city, graph.as_ref(), &plan, &());
+    let intersection = Intersection::new(&city, graph.as_deref(), &plan, &());
     let attacks = intersection.attack(&users, &edge, &[1, 5, 40], Centres::DrawnAnew, 7);
     let top: Vec<f64> = attacks.iter().map(|attack| attack.all.top_1).collect();
     assert!(top[0] < top[1] && top[1] < top[2] && top[2] > 0.9, "{top:?}");
@@ -90,7 +90,7 @@ fn requests_intersect_until_one_place_is_left() {
     let fresh = intersection.attack(&users, &edge, &[5], Centres::NeverTwice, 7);
     assert!(fresh[0].all.top_1 > top[1], "{fresh:?} {top:?}");
     // After one request every place that has the centre among its relevant ones is possible.
-    let sizes = users.iter().map(|&v| relevant_places(&city, graph.as_ref(), &plan, v).len());
+    let sizes = users.iter().map(|&v| relevant_places(&city, graph.as_deref(), &plan, v).len());
     assert!(attacks[0].all.anonymity_median <= sizes.max().unwrap() as f64);
 }
 

@@ -44,6 +44,8 @@ pub struct CostTable {
     pub map: Fingerprint,
     /// Finds cells by distance; made when the first circle is asked for.
     index: OnceLock<SpatialIndex>,
+    /// Worked out when it is first asked for: every cell has its part in it.
+    ceiling_km: OnceLock<f64>,
 }
 
 /// The cell that stands for a place, and how wrong that is at most.
@@ -110,7 +112,19 @@ impl CostTable {
         )?;
         let places = assign(&map.graph, &map.places, &nodes, cell, progress);
         let cells = nodes.iter().map(|&node| streets[node as usize]).collect();
-        Ok(Self { cell, grid, cells, travel, places, map: version, index: OnceLock::new() })
+        Ok(Self::from_parts(cell, grid, cells, travel, places, version))
+    }
+
+    fn from_parts(
+        cell: Length,
+        grid: Grid,
+        cells: Vec<Coord>,
+        travel: TravelMatrix,
+        places: Vec<PlaceCell>,
+        map: Fingerprint,
+    ) -> Self {
+        let (index, ceiling_km) = (OnceLock::new(), OnceLock::new());
+        Self { cell, grid, cells, travel, places, map, index, ceiling_km }
     }
 
     /// The side of a cell.
@@ -153,8 +167,10 @@ impl CostTable {
 
     /// No upper estimate between places is larger: a public constant.
     pub fn ceiling_km(&self) -> f64 {
-        let worst = self.places.iter().map(|p| p.offset).max().unwrap_or(0);
-        self.travel.largest_beta() + 2.0 * f64::from(worst) * self.travel.scale()
+        *self.ceiling_km.get_or_init(|| {
+            let worst = self.places.iter().map(|p| p.offset).max().unwrap_or(0);
+            self.travel.largest_beta() + 2.0 * f64::from(worst) * self.travel.scale()
+        })
     }
 
     fn estimate(&self, rows: &[u32], columns: &[u32], with: impl Fn(f64, f64) -> f64) -> Vec<f64> {
@@ -273,7 +289,7 @@ impl CostTable {
             return Err(file.broken("travel", "disagrees with cells or weights in length"));
         }
         let travel = TravelMatrix::from_parts(Metric::Distance, weights, values)?;
-        Ok(Self { cell, grid, cells, travel, places, map, index: OnceLock::new() })
+        Ok(Self::from_parts(cell, grid, cells, travel, places, map))
     }
 }
 

@@ -100,7 +100,6 @@ impl Built {
 /// The true cost per report over the rows really used: `sum_m p_m (loss_m . z_m) / sum_m p_m` (spec
 /// section 2). Priors that are zero everywhere count as equal.
 pub fn expected_cost(city: &City, rows: &Rows) -> f64 {
-    let columns: Vec<u32> = (0..city.places() as u32).collect();
     let mut row = vec![0.0; city.places()];
     let (mut total, mut weight) = (0.0, 0.0);
     let deployed = rows.deployed();
@@ -108,8 +107,11 @@ pub fn expected_cost(city: &City, rows: &Rows) -> f64 {
     for (index, &place) in deployed.iter().enumerate() {
         let p = if even { 1.0 } else { city.prior()[place as usize] };
         rows.fill(index, &mut row);
-        let losses = city.utility().losses(&[place], &columns);
-        total += p * row.iter().zip(&losses).map(|(z, c)| z * c).sum::<f64>();
+        // What is never reported costs nothing: in a round that is most of the map.
+        let reported: Vec<u32> =
+            (0..city.places() as u32).filter(|&k| row[k as usize] > 0.0).collect();
+        let losses = city.utility().losses(&[place], &reported);
+        total += p * reported.iter().zip(&losses).map(|(&k, c)| row[k as usize] * c).sum::<f64>();
         weight += p;
     }
     total / weight

@@ -6,6 +6,7 @@ use lrgeo_map::file::Fingerprint;
 use lrgeo_map::geo::Coord;
 use lrgeo_map::index::SpatialIndex;
 use lrgeo_map::map::Map;
+use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::places::spacing_km;
 use lrgeo_map::progress::Progress;
 use lrgeo_map::table::CostTable;
@@ -25,6 +26,8 @@ pub struct Geography {
     prior: Vec<f64>,
     index: SpatialIndex,
     spacing_km: f64,
+    /// The last threshold asked for and its graph.
+    neighbours: Mutex<Option<(f64, Arc<NeighbourGraph>)>>,
 }
 
 impl Geography {
@@ -38,7 +41,7 @@ impl Geography {
             return Err(MechanismError::invalid("prior", "must be one probability per place"));
         }
         let index = SpatialIndex::new(&coords);
-        Ok(Self { coords, prior, index, spacing_km })
+        Ok(Self { coords, prior, index, spacing_km, neighbours: Mutex::new(None) })
     }
 
     /// K.
@@ -59,6 +62,18 @@ impl Geography {
     /// Finds places by distance.
     pub fn index(&self) -> &SpatialIndex {
         &self.index
+    }
+
+    /// Who is within `gamma_km` of whom, made at the first call: it takes longer the larger the map is, and what a
+    /// round takes must not.
+    pub fn neighbours(&self, gamma_km: f64) -> Arc<NeighbourGraph> {
+        let mut slot = self.neighbours.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some((_, graph)) = slot.as_ref().filter(|(made_for, _)| *made_for == gamma_km) {
+            return graph.clone();
+        }
+        let graph = Arc::new(NeighbourGraph::new(&self.coords, gamma_km));
+        *slot = Some((gamma_km, graph.clone()));
+        graph
     }
 
     /// The median distance to the nearest other place.

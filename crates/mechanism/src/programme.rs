@@ -38,7 +38,7 @@ impl Constraints {
     pub fn new(city: &City, plan: &Plan, progress: &dyn Progress) -> Result<Self, MechanismError> {
         match plan.notion {
             Notion::Within { gamma_km } => {
-                let graph = NeighbourGraph::new(city.coords(), gamma_km);
+                let graph = city.neighbours(gamma_km);
                 ensure_connected(city, &graph, gamma_km, plan.allow_disconnected)?;
                 let arcs = neighbour_arcs(&graph);
                 Ok(Self { arcs, epsilon: shrunk(plan.epsilon)?, stretch: 1.0 })

@@ -1,6 +1,8 @@
 //! Locally relevant places, obfuscation ranges, and which entries are tied (sections 4.1 and 4.3 of
 //! the paper, spec section 4).
 
+use std::sync::Arc;
+
 use lrgeo_map::neighbours::NeighbourGraph;
 
 use crate::programme::shrunk;
@@ -42,11 +44,9 @@ fn nearest(graph: &NeighbourGraph, user: u32, limit: f64, most: usize) -> Vec<(u
 }
 
 /// The Geo-Ind graph of a plan; `None` when every pair is a neighbour.
-pub fn geo_ind_graph(places: &Geography, plan: &Plan) -> Option<NeighbourGraph> {
+pub fn geo_ind_graph(places: &Geography, plan: &Plan) -> Option<Arc<NeighbourGraph>> {
     match plan.notion {
-        Notion::Within { gamma_km } if gamma_km.is_finite() => {
-            Some(NeighbourGraph::new(places.coords(), gamma_km))
-        }
+        Notion::Within { gamma_km } if gamma_km.is_finite() => Some(places.neighbours(gamma_km)),
         _ => None,
     }
 }

@@ -28,7 +28,7 @@ fn everybody(city: &City, plan: &Plan, y: &[f64], users: &[u32]) -> Round {
     let ties = TieRule::of(plan).unwrap();
     let mut columns = Vec::new();
     let users = users.iter().map(|&user| {
-        let part = UserPart::prepare(city, graph.as_ref(), &costs, plan, user);
+        let part = UserPart::prepare(city, graph.as_deref(), &costs, plan, user);
         let alone = Programme::alone(&part.upload, ties, plan.notion, costs.ceiling(), y).unwrap();
         let solution = alone.solve(plan).unwrap();
         assert!(solution.gap <= 1e-6, "gap {}", solution.gap);

@@ -37,7 +37,7 @@ fn relevant_places_are_those_within_reach_of_the_graph() {
     let plan = plan(&city, 2.0, 6, 1);
     let graph = geo_ind_graph(&city, &plan);
     for &user in &plan.users {
-        let found = relevant_places(&city, graph.as_ref(), &plan, user);
+        let found = relevant_places(&city, graph.as_deref(), &plan, user);
         assert_eq!(found[0], user);
         // Floyd-Warshall in words: relax until nothing changes.
         let gamma_km = plan.notion.reach_km();
@@ -66,7 +66,7 @@ fn relevant_places_are_those_within_reach_of_the_graph() {
             radii: lrgeo_mechanism::Radii { relevant_max: Some(5), ..plan.radii },
             ..plan.clone()
         };
-        assert_eq!(relevant_places(&city, graph.as_ref(), &capped, user), found[..5]);
+        assert_eq!(relevant_places(&city, graph.as_deref(), &capped, user), found[..5]);
     }
 }
 

@@ -31,7 +31,8 @@ pub fn table_tiles(
         }
     }
     let slice = |(tile, members): (usize, &Vec<u32>)| {
-        let relevant = members.iter().flat_map(|&m| relevant_places(city, graph.as_ref(), plan, m));
+        let relevant =
+            members.iter().flat_map(|&m| relevant_places(city, graph.as_deref(), plan, m));
         let relevant: BTreeSet<u32> = relevant.collect();
         let reach_km = plan.radii.obfuscation;
         let in_range = |&i: &u32| city.index().within(city.coords()[i as usize], reach_km);

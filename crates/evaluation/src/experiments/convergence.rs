@@ -65,7 +65,7 @@ fn trace(setup: &Setup<'_>, plan: &Plan) -> Result<Values, MechanismError> {
     let table = city.table(plan.table_cell, &())?;
     let costs = Costs::of(&city, table.as_deref());
     let graph = geo_ind_graph(&city, plan);
-    let prepare = |&user: &u32| UserPart::prepare(&city, graph.as_ref(), &costs, plan, user);
+    let prepare = |&user: &u32| UserPart::prepare(&city, graph.as_deref(), &costs, plan, user);
     let parts: Vec<UserPart> = users(&city, USERS, setup.seed).iter().map(prepare).collect();
     let uploads: Vec<_> = parts.iter().map(|part| &part.upload).collect();
     let rule = TieRule::of(plan)?;

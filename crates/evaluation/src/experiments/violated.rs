@@ -234,7 +234,7 @@ fn matches(city: &City, plan: &Plan, user: u32) -> Result<Values, MechanismError
     beta.sort_by(f64::total_cmp);
 
     let graph = geo_ind_graph(city, plan);
-    let relevant = relevant_places(city, graph.as_ref(), plan, user);
+    let relevant = relevant_places(city, graph.as_deref(), plan, user);
     let reported = city.index().within(here, plan.radii.obfuscation);
     let reported: Vec<u32> = reported.into_iter().map(|(place, _)| place).collect();
     let costs = Costs::of(city, Some(&table));

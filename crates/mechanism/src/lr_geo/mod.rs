@@ -70,7 +70,7 @@ fn make(city: &City, plan: &Plan, progress: &dyn Progress) -> Result<Made, Mecha
     let parts: Vec<UserPart> = plan
         .users
         .iter()
-        .map(|&user| UserPart::prepare(city, graph.as_ref(), &costs, plan, user))
+        .map(|&user| UserPart::prepare(city, graph.as_deref(), &costs, plan, user))
         .collect();
 
     let uploads: Vec<_> = parts.iter().map(|part| &part.upload).collect();

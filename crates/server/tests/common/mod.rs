@@ -198,7 +198,7 @@ impl Users {
         let graph = geo_ind_graph(&self.city, &self.plan);
         let table = self.city.table(self.plan.table_cell, &()).unwrap();
         let costs = Costs::of(&self.city, table.as_deref());
-        let part = UserPart::prepare(&self.city, graph.as_ref(), &costs, &self.plan, place);
+        let part = UserPart::prepare(&self.city, graph.as_deref(), &costs, &self.plan, place);
         let upload = part.upload;
         Join {
             map: self.map(),
