@@ -10,6 +10,7 @@ use pulp::Arch;
 use crate::units::Travel;
 
 const LANES: usize = 8;
+const HALF: usize = LANES / 2;
 const TOGETHER: usize = 4;
 
 /// Travel amounts stay below this so that differences convert to floating point as signed numbers,
@@ -49,7 +50,18 @@ fn beta_many<const N: usize>(row: &[Travel], columns: &[&[Travel]; N], q: &[f64]
             }
         }
     }
-    let done = row_lanes.len() * LANES;
+    // Of what is left over, four more at a time.
+    let (row_half, row_rest) = row_rest.as_chunks::<HALF>();
+    let (q_half, q_rest) = q_rest.as_chunks::<HALF>();
+    let mut done = row_lanes.len() * LANES;
+    if let (Some(a), Some(w)) = (row_half.first(), q_half.first()) {
+        for (sum, column) in sums.iter_mut().zip(columns) {
+            for lane in 0..HALF {
+                sum[lane] += w[lane] * f64::from(a[lane].abs_diff(column[done + lane]) as i32);
+            }
+        }
+        done += HALF;
+    }
     let mut totals = [0.0; N];
     for ((total, sum), column) in totals.iter_mut().zip(&sums).zip(columns) {
         let rest = row_rest.iter().zip(&column[done..]).zip(q_rest);

@@ -13,6 +13,9 @@ use crate::units::{Travel, travel_time};
 /// Rows of a block; sixteen rows of a few kilobytes stay in the nearest cache.
 const BLOCK: usize = 16;
 
+/// Fewer differences than this are done before another thread has woken up: what one user needs is less.
+const WORTH_SHARING: usize = 500_000;
+
 /// Searches whose results are kept by target for a moment.
 const TARGETS_AT_ONCE: usize = 64;
 
@@ -153,22 +156,27 @@ impl TravelMatrix {
             return out;
         }
         let columns: Vec<&[Travel]> = columns.iter().map(|&k| self.row(k as usize)).collect();
-        out.par_chunks_mut(BLOCK * columns.len()).zip(rows.par_chunks(BLOCK)).for_each(
-            |(out, rows)| {
-                let rows: Vec<&[Travel]> = rows.iter().map(|&i| self.row(i as usize)).collect();
-                let mut tile = [0.0; BLOCK * BLOCK];
-                for (c, block) in columns.chunks(BLOCK).enumerate() {
-                    let tile = &mut tile[..rows.len() * block.len()];
-                    beta_block(&rows, block, &self.weights, tile);
-                    for (r, values) in tile.chunks_exact(block.len()).enumerate() {
-                        let at = r * columns.len() + c * BLOCK;
-                        for (out, value) in out[at..at + block.len()].iter_mut().zip(values) {
-                            *out = value * self.scale();
-                        }
+        let block = |(out, rows): (&mut [f64], &[u32])| {
+            let rows: Vec<&[Travel]> = rows.iter().map(|&i| self.row(i as usize)).collect();
+            let mut tile = [0.0; BLOCK * BLOCK];
+            for (c, block) in columns.chunks(BLOCK).enumerate() {
+                let tile = &mut tile[..rows.len() * block.len()];
+                beta_block(&rows, block, &self.weights, tile);
+                for (r, values) in tile.chunks_exact(block.len()).enumerate() {
+                    let at = r * columns.len() + c * BLOCK;
+                    for (out, value) in out[at..at + block.len()].iter_mut().zip(values) {
+                        *out = value * self.scale();
                     }
                 }
-            },
-        );
+            }
+        };
+        match out.len() * self.weights.len() < WORTH_SHARING {
+            true => out.chunks_mut(BLOCK * columns.len()).zip(rows.chunks(BLOCK)).for_each(block),
+            false => out
+                .par_chunks_mut(BLOCK * columns.len())
+                .zip(rows.par_chunks(BLOCK))
+                .for_each(block),
+        }
         out
     }
 }
