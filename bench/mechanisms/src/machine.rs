@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use rustix::time::{ClockId, clock_gettime};
+
 /// Seconds by the clock, and CPU seconds of all threads.
 #[derive(Clone, Copy, Debug)]
 pub struct Took {
@@ -16,14 +18,10 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Took) {
     (done, Took { wall: begun.elapsed().as_secs_f64(), cpu: cpu_seconds() - before })
 }
 
-/// CPU seconds of all threads of this process, to the nanosecond; zero where the system does not say.
+/// CPU seconds of all threads of this process, to the nanosecond.
 pub fn cpu_seconds() -> f64 {
-    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    let of = |task: std::fs::DirEntry| {
-        let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
-        text.split_whitespace().next()?.parse::<f64>().ok()
-    };
-    tasks.filter_map(of).sum::<f64>() * 1e-9
+    let spent = clock_gettime(ClockId::ProcessCPUTime);
+    spent.tv_sec as f64 + spent.tv_nsec as f64 * 1e-9
 }
 
 /// Processor, cores and how busy they are, for the head of a section.
@@ -37,13 +35,9 @@ pub fn describe() -> String {
     format!("{model}, {cores} cores, load {load} at the start of the section")
 }
 
-/// The mean and 1.96 standard deviations, as the paper prints them; a single value alone.
-pub fn spread(values: &[f64]) -> String {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    if values.len() == 1 {
-        return format!("{mean:.3}");
-    }
-    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    format!("{mean:.3}±{:.3}", 1.96 * variance.sqrt())
+/// The one in the middle; of an even number the upper of the two.
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
 }

@@ -6,15 +6,13 @@
 mod growth;
 mod machine;
 mod published;
-mod rome;
 mod round;
 mod tables;
 
-use std::path::PathBuf;
+use std::path::Path;
 
+use lrgeo_evaluation::experiments::Ground;
 use serde_json::{Map, Value, json};
-
-use crate::rome::Rome;
 
 /// Of targets and users.
 pub const SEED: u64 = 20_250_714;
@@ -29,7 +27,7 @@ pub struct Section {
     pub numbers: Value,
 }
 
-type Run = fn(&Rome) -> Section;
+type Run = fn(&Ground) -> Section;
 
 const SECTIONS: [(&str, Run); 5] = [
     ("tables", tables::section),
@@ -43,11 +41,10 @@ const RESULTS: &str = "bench/results/mechanisms.json";
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
-    let rome = Rome(PathBuf::from("../shared/data"));
-    if !rome.present() {
+    let Some(rome) = Ground::rome(Path::new("../shared/data")).expect("readable data") else {
         println!("left out: ../shared/data has no Rome places and streets");
         return;
-    }
+    };
     let known = std::fs::read_to_string(RESULTS).ok();
     let mut report: Map<String, Value> =
         known.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use lrgeo_evaluation::experiments::{Ground, central_city};
 use lrgeo_map::map::Map;
 use lrgeo_mechanism::verify::verify;
 use lrgeo_mechanism::{Built, City, Epsilon, Notion, Plan, build, by_name, connecting_gamma};
@@ -9,13 +10,11 @@ use lrgeo_optim::Settings;
 use serde_json::{Value, json};
 
 use crate::machine::{Took, timed};
-use crate::rome::{Rome, city};
 use crate::{SEED, Section};
 
-pub fn section(rome: &Rome) -> Section {
+pub fn section(rome: &Ground) -> Section {
     let mut lines = Vec::new();
-    let authors = rome.authors(SEED);
-    let whole = whole(&authors);
+    let whole = whole(&rome.places(SEED).expect("places"));
     let plan = at_one_spacing(&whole);
     lines.push(line("published", &whole, &Plan { gap: Some(1e-3), ..plan.clone() }, "0.1 %"));
     let gamma_km = connecting_gamma(&whole, 1.0);
@@ -24,12 +23,20 @@ pub fn section(rome: &Rome) -> Section {
     report("Published for everybody", lines)
 }
 
-/// The same on a map with about 10,000 finer places.
-pub fn fine_section(rome: &Rome) -> Section {
-    let fine = whole_of_about(rome, 10_000);
+/// The same on a map with 10,000 finer places, and `lp` at the largest size that it does in ten minutes.
+pub fn fine_section(rome: &Ground) -> Section {
+    let fine = whole_of_at_least(rome, 10_000);
     let mut plan = Plan { gap: Some(2e-2), ..at_one_spacing(&fine) };
     plan.solver.time_limit = Some(Duration::from_secs(900));
-    report("Published for everybody, finer places", vec![line("published", &fine, &plan, "2 %")])
+    let mut lines = vec![line("published", &fine, &plan, "2 %")];
+    drop(fine);
+    for city in [whole(&rome.places(SEED).expect("places")), whole_of_at_least(rome, 2_500)] {
+        let gamma_km = connecting_gamma(&city, 1.0);
+        let mut plan = Plan { notion: Notion::Within { gamma_km }, ..at_one_spacing(&city) };
+        plan.solver.time_limit = Some(Duration::from_secs(600));
+        lines.push(line("lp", &city, &plan, "1e-6"));
+    }
+    report("Published for everybody, finer places", lines)
 }
 
 fn report(title: &'static str, lines: Vec<(String, Value)>) -> Section {
@@ -48,17 +55,22 @@ fn report(title: &'static str, lines: Vec<(String, Value)>) -> Section {
 }
 
 fn whole(map: &Map) -> City {
-    city(map, map.places.len())
+    central_city(map, map.places.len()).expect("a city")
 }
 
-/// A grid whose cell gives about `count` places.
-fn whole_of_about(rome: &Rome, count: usize) -> City {
+/// The grid with the largest cells, in steps of a two-hundredth, that gives at least `count` places.
+fn whole_of_at_least(rome: &Ground, count: usize) -> City {
+    let grid = |cell_m: f64| rome.grid(cell_m, 0.0, SEED).expect("a grid");
     let mut cell_m = 180.0;
-    for _ in 0..3 {
-        let found = rome.grid(cell_m, 0.0, SEED).places.len();
-        cell_m *= (found as f64 / count as f64).sqrt();
+    cell_m *= 1.01 * (grid(cell_m).places.len() as f64 / count as f64).sqrt();
+    loop {
+        let map = grid(cell_m);
+        if map.places.len() >= count {
+            eprintln!("{} places with cells of {cell_m:.1} m", map.places.len());
+            return whole(&map);
+        }
+        cell_m *= 0.995;
     }
-    whole(&rome.grid(cell_m, 0.0, SEED))
 }
 
 fn at_one_spacing(city: &City) -> Plan {

@@ -9,14 +9,12 @@ use lrgeo_evaluation::experiments::{EXPERIMENTS, Ground, Notebook, Setup};
 use lrgeo_evaluation::report::{Figure, Point};
 use serde_json::json;
 
-use crate::rome::Rome;
 use crate::{SEED, Section};
 
 const NOTEBOOK: &str = "bench/out/measurements.jsonl";
 
-pub fn section(rome: &Rome) -> Section {
-    let ground = Ground::rome(&rome.0).expect("readable data").expect("data that is there");
-    let setup = Setup { ground: &ground, quick: false, seed: SEED };
+pub fn section(rome: &Ground) -> Section {
+    let setup = Setup { ground: rome, quick: false, seed: SEED };
     std::fs::create_dir_all("bench/out").expect("a directory");
     let mut notebook = Notebook::open(Path::new(NOTEBOOK), &setup.name()).expect("a notebook");
     let tables = EXPERIMENTS.iter().find(|experiment| experiment.id == "tables").expect("it");

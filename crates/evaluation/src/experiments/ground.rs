@@ -53,12 +53,7 @@ impl Ground {
 
     /// The block of `count` places in the middle, with random targets and an even prior.
     pub fn city(&self, count: usize, seed: u64) -> Result<City, MechanismError> {
-        let mut map = self.map(count, seed)?;
-        if count < map.places.len() {
-            map = map.with_places(&map.central_block(count));
-        }
-        let version = map.version();
-        City::new(map, version, UtilityKind::TravelDistance, &())
+        central_city(&self.map(count, seed)?, count)
     }
 
     /// How many places there are at most.
@@ -66,22 +61,37 @@ impl Ground {
         Ok(self.map(usize::MAX, 0)?.places.len())
     }
 
-    fn map(&self, count: usize, seed: u64) -> Result<Map, MechanismError> {
-        let everything = Region::Everything;
-        let (places, region) = match &self.sites {
-            Some(sites) if count <= sites.len() => (PlacePlan::Sites(sites.clone()), everything),
-            Some(sites) => {
-                let around = BoundingBox::around(sites.iter().map(|site| site.coord));
-                let Some(bounds) = around else {
-                    return Err(MechanismError::invalid("places", "the file has none"));
-                };
-                let [s, w, n, e] = bounds.to_array();
-                let (north, east) = (ROME_MARGIN_KM / 111.2, ROME_MARGIN_KM / 82.8);
-                let bounds = BoundingBox::new(s - north, w - east, n + north, e + east)?;
-                (PlacePlan::Grid(Length::from_m(ROME_CELL_M)?), Region::Box(bounds))
-            }
-            None => (PlacePlan::Grid(Length::from_m(DEMO_CELL_M)?), everything),
+    /// The places of the authors, or those of the demo city, with random targets and an even prior.
+    pub fn places(&self, seed: u64) -> Result<Map, MechanismError> {
+        let places = match &self.sites {
+            Some(sites) => PlacePlan::Sites(sites.clone()),
+            None => PlacePlan::Grid(Length::from_m(DEMO_CELL_M)?),
         };
+        self.build(places, Region::Everything, seed)
+    }
+
+    /// A grid on the same streets; where there are places of the authors, on their box grown by a margin.
+    pub fn grid(&self, cell_m: f64, margin_km: f64, seed: u64) -> Result<Map, MechanismError> {
+        let sites = self.sites.iter().flatten().map(|site| site.coord);
+        let region = match BoundingBox::around(sites) {
+            None => Region::Everything,
+            Some(bounds) => {
+                let [s, w, n, e] = bounds.to_array();
+                let (north, east) = (margin_km / 111.2, margin_km / 82.8);
+                Region::Box(BoundingBox::new(s - north, w - east, n + north, e + east)?)
+            }
+        };
+        self.build(PlacePlan::Grid(Length::from_m(cell_m)?), region, seed)
+    }
+
+    fn map(&self, count: usize, seed: u64) -> Result<Map, MechanismError> {
+        match &self.sites {
+            Some(sites) if count > sites.len() => self.grid(ROME_CELL_M, ROME_MARGIN_KM, seed),
+            _ => self.places(seed),
+        }
+    }
+
+    fn build(&self, places: PlacePlan, region: Region, seed: u64) -> Result<Map, MechanismError> {
         let plan = MapPlan {
             source: self.source,
             travel: TravelMode::Drive,
@@ -93,4 +103,14 @@ impl Ground {
         };
         Ok(build(self.streets.clone(), plan)?.0)
     }
+}
+
+/// The block of `count` places around the middle of a map, or all of them, with travel distances.
+pub fn central_city(map: &Map, count: usize) -> Result<City, MechanismError> {
+    let map = match count < map.places.len() {
+        true => map.with_places(&map.central_block(count)),
+        false => map.clone(),
+    };
+    let version = map.version();
+    City::new(map, version, UtilityKind::TravelDistance, &())
 }

@@ -16,7 +16,7 @@ use lrgeo_map::progress::Progress;
 use lrgeo_map::rng::SplitMix;
 use lrgeo_mechanism::{City, MechanismError, Plan};
 
-pub use ground::Ground;
+pub use ground::{Ground, central_city};
 pub use notebook::{Entry, Notebook, Values};
 
 use crate::report::{Axis, Figure, Point};
