@@ -62,7 +62,10 @@ fn whole(map: &Map) -> City {
 fn whole_of_at_least(rome: &Ground, count: usize) -> City {
     let grid = |cell_m: f64| rome.grid(cell_m, 0.0, SEED).expect("a grid");
     let mut cell_m = 180.0;
-    cell_m *= 1.01 * (grid(cell_m).places.len() as f64 / count as f64).sqrt();
+    for _ in 0..3 {
+        cell_m *= (grid(cell_m).places.len() as f64 / count as f64).sqrt();
+    }
+    cell_m *= 1.01;
     loop {
         let map = grid(cell_m);
         if map.places.len() >= count {
