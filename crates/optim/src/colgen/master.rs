@@ -12,6 +12,12 @@
 use super::dense::{Factor, axpy, dot, vectorised};
 use std::sync::Arc;
 
+/// Row sums or links that are this far off belong to no iterate worth going on from.
+const LOST: f64 = 1e6;
+
+/// A point that carries less than this share of its link may be dropped.
+const LINK_SHARE: f64 = 1e-3;
+
 /// What a column of the master stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -232,10 +238,10 @@ impl Master {
             + link.iter().map(|residual| residual.abs() * scale).sum::<f64>()
     }
 
-    /// Whether every number of the iterate is finite.
+    /// Whether every number of the iterate is finite, and row sums and links are not lost altogether.
     pub fn is_sound(&self) -> bool {
         let sums = [&self.x, &self.s, &self.mu, &self.pi].map(|v| v.iter().sum::<f64>());
-        sums.iter().all(|sum| sum.is_finite())
+        sums.iter().all(|sum| sum.is_finite()) && self.primal_error() < LOST
     }
 
     /// Goes on from new duals of the row sums (those of the links are in place): every slack is the
@@ -265,25 +271,28 @@ impl Master {
         }
     }
 
-    /// Keeps the `most` rays and points that carry most (largest x / s), of every link the heaviest point, and
-    /// every y.
+    /// Keeps the `most` rays and points that carry most (largest x / s), every y, and every point that carries
+    /// its link: where y is far from the scale of the rows, a link may be lost that no row would miss.
     pub fn keep(&mut self, most: usize) {
         let count = self.columns.len();
         if count <= most {
             return;
         }
-        let mut heaviest: Vec<Option<usize>> = vec![None; self.links.len()];
-        for (j, column) in self.columns.iter().enumerate() {
-            if let Kind::Point { link, .. } = column.kind
-                && heaviest[link].is_none_or(|best| self.x[j] > self.x[best])
-            {
-                heaviest[link] = Some(j);
+        let mut sums = vec![0.0; self.links.len()];
+        for (column, x) in self.columns.iter().zip(&self.x) {
+            if let Kind::Point { link, .. } = column.kind {
+                sums[link] += column.beta * x;
             }
         }
-        let mut kept: Vec<bool> = self.columns.iter().map(|c| c.kind == Kind::Y).collect();
+        let is_needed = |(column, x): (&Column, &f64)| match column.kind {
+            Kind::Ray { .. } => false,
+            Kind::Y => true,
+            Kind::Point { link, .. } => column.beta * x >= LINK_SHARE * sums[link],
+        };
+        let mut kept: Vec<bool> = self.columns.iter().zip(&self.x).map(is_needed).collect();
         // Every y stays, and none takes the place of another: its scale is not that of the points.
-        let mut order: Vec<usize> = (0..count).filter(|&j| !kept[j]).collect();
-        heaviest.into_iter().flatten().for_each(|j| kept[j] = true);
+        let ranked = |&j: &usize| self.columns[j].kind != Kind::Y;
+        let mut order: Vec<usize> = (0..count).filter(ranked).collect();
         order.sort_by(|&a, &b| (self.x[b] / self.s[b]).total_cmp(&(self.x[a] / self.s[a])));
         order.into_iter().take(most).for_each(|j| kept[j] = true);
         let mut position = 0;
@@ -376,5 +385,28 @@ mod tests {
         let heavy = master.columns.iter().position(|c| c.kind == Kind::Ray { block: 5 });
         assert_eq!(heavy.map(|j| (master.x[j], master.s[j])), Some((1.0, 1e-7)));
         assert_eq!((master.columns.len(), master.x.len(), master.s.len()), (10, 10, 10));
+    }
+
+    /// Two points share a link whose y is so small beside the rows that neither is worth keeping for these.
+    #[test]
+    fn points_that_carry_their_link_stay() {
+        let rows: Arc<[u32]> = vec![0].into();
+        let links = vec![Link { y: Some(0), rows: rows.clone() }];
+        let mut master = Master::new(vec![1.0], links, vec![1.0], 1);
+        let column = |kind, rows, beta| Column { kind, rows, values: vec![1.0], cost: 1.0, beta };
+        master.push(column(Kind::Y, None, 1.0), 2e-3, 1e-3);
+        for block in 0..4 {
+            master.push(column(Kind::Ray { block }, None, 0.0), 0.25, 1e-6);
+        }
+        let point = |block| column(Kind::Point { block, link: 0 }, Some(rows.clone()), 1e6);
+        for (block, x) in [(4, 1e-9), (5, 1e-9), (6, 1e-14)] {
+            master.push(point(block), x, 1.0);
+        }
+        master.keep(4);
+        let points = master.columns.iter().filter_map(|column| match column.kind {
+            Kind::Point { block, .. } => Some(block),
+            _ => None,
+        });
+        assert_eq!(points.collect::<Vec<_>>(), [4, 5]);
     }
 }

@@ -348,10 +348,7 @@ impl<'a> Run<'a> {
         self.advance_master();
         if !self.master.is_sound() {
             // Numbers that overflowed: the columns are still good, only the iterate is lost.
-            self.master.mu.clone_from(&self.best_mu);
-            self.master.pi.fill(0.0);
-            self.master.start(self.scale());
-            self.target = f64::INFINITY;
+            self.begin_anew();
             self.advance_master();
         }
         let (feasible, found) = self.separate();
@@ -377,13 +374,25 @@ impl<'a> Run<'a> {
         (found as f64 / few).clamp(LEAST_FOUND, 1.0)
     }
 
+    /// A fresh iterate over the columns there are, around the best duals.
+    fn begin_anew(&mut self) {
+        self.leaning = 1.0;
+        self.master.penalty = self.unit.iter().map(|unit| BOX_RADIUS * unit).collect();
+        self.master.mu.clone_from(&self.best_mu);
+        self.master.box_centre.clone_from(&self.best_mu);
+        self.master.pi.fill(0.0);
+        self.master.start(self.scale());
+        self.target = f64::INFINITY;
+    }
+
     /// Cost of the current weights, artificials included, with what the row sums lack charged in
     /// full: an upper bound once they hold.
     fn estimate(&self) -> f64 {
-        self.master.objective()
+        let estimate = self.master.objective()
             + self.blocks.fixed_cost
             + self.master.artificial_cost()
-            + 2.0 * self.imbalance()
+            + 2.0 * self.imbalance();
+        if estimate.is_nan() { f64::INFINITY } else { estimate }
     }
 
     /// No matrix costs more than every row at its dearest: a bound above that proves infeasibility.
