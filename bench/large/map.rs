@@ -22,6 +22,9 @@ pub struct Map {
     pub holes: bool,
     /// Places that are there twice, joined by arcs of length zero.
     pub doubled: usize,
+    /// Places reached from crossings this many places apart, the last way straight: those of one crossing differ by nothing
+    /// but that, so that whole rings of them cost next to nothing to each other. Zero: straight ways from everywhere.
+    pub crossings: usize,
     /// Priors over four orders of magnitude, every twentieth zero, instead of even ones.
     pub uneven_prior: bool,
 }
@@ -38,6 +41,7 @@ impl Map {
             sixteen: false,
             holes: false,
             doubled: 0,
+            crossings: 0,
             uneven_prior: false,
         }
     }
@@ -94,9 +98,17 @@ impl Map {
             .collect();
         let total: f64 = prior.iter().sum();
         let prior = prior.iter().map(|p| p / total).collect();
+        let apart = SPACING * self.crossings as f64;
+        let crossing = |(x, y): (f64, f64)| match self.crossings {
+            0 => (x, y),
+            _ => ((x / apart).round() * apart, (y / apart).round() * apart),
+        };
         let features: Shared<[f64]> = places
             .iter()
-            .flat_map(|&place| targets.iter().map(move |&target| between(place, target)))
+            .flat_map(|&place| {
+                let (node, leg) = (crossing(place), between(place, crossing(place)));
+                targets.iter().map(move |&target| leg + between(node, target))
+            })
             .collect();
         let cost = WeightedL1Cost::new(prior, weights, features.clone(), features);
         let cost = cost.expect("distances are finite");

@@ -191,6 +191,20 @@ fn uneven_maps_with_spanner_arcs_are_solved() {
 }
 
 #[test]
+fn places_off_the_streets_are_solved() {
+    let small =
+        Map { crossings: 5, sixteen: true, jitter: 0.0, targets: 8, ..Map::square(10, 2.2) };
+    let problem = small.problem();
+    let exact = dense_optimum(&problem);
+    let solution = solve_checked(&problem, 2e-2);
+    assert!(solution.lower_bound <= exact.objective && solution.objective >= exact.lower_bound);
+    assert!(solution.gap <= 2e-2, "gap {}", solution.gap);
+    // More rings, where the dense engine takes a minute.
+    let solution = solve_checked(&Map { side: 15, ..small }.problem(), 2e-2);
+    assert!(solution.gap <= 2e-2, "gap {}", solution.gap);
+}
+
+#[test]
 fn what_the_engine_cannot_solve_is_refused_by_name() {
     let cost = DenseCost::new(2, 3, vec![0.0; 6]).unwrap();
     let wide = Problem::new(ProblemParts::untied(1.0, cost, vec![])).unwrap();

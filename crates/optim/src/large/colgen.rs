@@ -23,6 +23,9 @@ const ASTRAY: f64 = 0.02;
 const FAR_ASTRAY: f64 = 0.1;
 /// A fresh start that leaves this gap is none.
 const HOPELESS: f64 = 0.5;
+/// How well columns are priced on the way, as a part of the gap that is wanted.
+const PRECISION: f64 = 5e-3;
+const LEAST_PRECISION: f64 = 1e-4;
 /// Below this reach any centre is taken.
 const LEAST_REACH: f64 = 1e-4;
 
@@ -37,6 +40,8 @@ pub(crate) struct ColumnGeneration {
     reach: f64,
     /// What each dual must not exceed.
     ceiling: Vec<f64>,
+    /// How well columns are priced, relative to their weight.
+    precision: f64,
 }
 
 /// What an iteration promises; nothing of it is proven yet.
@@ -54,15 +59,22 @@ impl Estimate {
     }
 }
 
+/// How well to price on the way to a gap.
+fn precision(gap: f64) -> f64 {
+    (PRECISION * gap).clamp(dual::PRECISION, LEAST_PRECISION)
+}
+
 impl ColumnGeneration {
     /// Starts from the closed form: weights `x` of the shortest-path rays, which `columns` holds,
-    /// and the duals of a proven bound.
+    /// and the duals of a proven bound. Pricing is as good as the gap that is wanted asks for.
     pub(crate) fn new(
         view: &View<'_>,
         mut columns: Columns,
         x: &[f64],
         mu: &[f64],
+        gap: f64,
     ) -> Result<Self, Stopped> {
+        let precision = precision(gap);
         let cost: f64 = columns.ray_costs().iter().zip(x).map(|(c, x)| c * x).sum();
         let gap = (cost - mu.iter().sum::<f64>()).max(1e-4 * cost);
         let barrier = gap / view.rows() as f64;
@@ -77,48 +89,63 @@ impl ColumnGeneration {
         master.add_rays(&columns, &binding, 0.0);
         let centre_bound = mu.iter().sum();
         let ceiling = vec![f64::INFINITY; mu.len()];
-        Ok(Self { columns, master, centre: mu.to_vec(), centre_bound, reach: 1.0, ceiling })
+        Ok(Self {
+            columns,
+            master,
+            centre: mu.to_vec(),
+            centre_bound,
+            reach: 1.0,
+            ceiling,
+            precision,
+        })
     }
 
     /// Starts from the master's own smooth duals, where the closed form is no good; `None` if they are no
     /// better, which the first iteration shows.
-    pub(crate) fn afresh(view: &View<'_>, radius: f64) -> Result<Option<Self>, Stopped> {
+    pub(crate) fn afresh(view: &View<'_>, radius: f64, gap: f64) -> Result<Option<Self>, Stopped> {
+        let precision = precision(gap);
         let Start { columns, master, ceiling } = Start::new(view, radius)?;
         // No cost is negative, so zero is feasible.
         let centre = vec![0.0; view.rows()];
-        let mut fresh = Self { columns, master, centre, centre_bound: 0.0, reach: 1.0, ceiling };
+        let mut fresh =
+            Self { columns, master, centre, centre_bound: 0.0, reach: 1.0, ceiling, precision };
         let estimate = fresh.iterate(view)?;
         Ok((estimate.gap() < HOPELESS).then_some(fresh))
     }
 
     /// One iteration.
     pub(crate) fn iterate(&mut self, view: &View<'_>) -> Result<Estimate, Stopped> {
-        let Self { columns, master, centre, centre_bound, reach, ceiling } = self;
+        let Self { columns, master, centre, centre_bound, reach, ceiling, precision } = self;
         master.step(view, columns, CENTRING)?;
         // The central path lies below the optimum by the sum of all complementarities: no centre is
         // rejected for that.
         let path = 2.0 * master.barrier() * master.rays.len() as f64;
         let size = centre_bound.abs();
         let acceptable = *centre_bound - path.clamp(ASTRAY * size, FAR_ASTRAY * size);
-        let (reduced, bound) = loop {
+        let tolerance = 1e-3 * master.barrier();
+        let reduced = loop {
             let between = |(c, m): (&f64, &f64)| c + *reach * (m - c);
             let trial = centre.iter().zip(&master.mu).map(between);
             let trial: Vec<f64> = trial.zip(&*ceiling).map(|(m, &most)| m.min(most)).collect();
-            let reduced = columns.price(view, &trial, dual::PRECISION)?;
+            let reduced = columns.price(view, &trial, *precision)?;
+            let lowered = dual::cover(columns, &reduced);
+            master.add_rays(columns, &reduced, tolerance);
+            let trial: Vec<f64> = trial.iter().zip(&lowered).map(|(m, p)| m - p).collect();
+            // Once more where the duals are now: a bound that is nearly true, and a second ray of every column that needs it.
+            let reduced = columns.price(view, &trial, *precision)?;
             let lowered = dual::cover(columns, &reduced);
             let bound = trial.iter().sum::<f64>() - lowered.iter().sum::<f64>();
             if bound >= acceptable || *reach < LEAST_REACH {
-                *centre = trial.iter().zip(&lowered).map(|(m, p)| m - p).collect();
-                *centre_bound = bound;
-                break (reduced, bound);
+                (*centre, *centre_bound) = (trial, bound);
+                break reduced;
             }
             *reach *= 0.3;
         };
         *reach = (2.0 * *reach).min(1.0);
         master.recentre(columns, centre.clone());
-        master.add_rays(columns, &reduced, 1e-3 * master.barrier());
+        master.add_rays(columns, &reduced, tolerance);
         master.drop_rays();
-        Ok(Estimate { cost: master.settled_cost(columns), bound })
+        Ok(Estimate { cost: master.settled_cost(columns), bound: *centre_bound })
     }
 
     /// The bound that the present centre proves after another repair, to `enough` of it.

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::family::{Gardener, Member, families};
 use super::graph::ArcGraph;
 use super::pricing::{Link, Pricer};
 use super::view::{Stopped, View};
@@ -19,6 +20,17 @@ pub(crate) struct Columns {
     pub(crate) tree: Vec<Link>,
     /// The ray of that tree, 1 at the anchor.
     pub(crate) ray: Vec<f32>,
+    families: Vec<Vec<Member>>,
+    /// Whether the trees are still those of shortest paths.
+    is_fresh: bool,
+}
+
+/// One column while its family is priced.
+struct Lesson<'a> {
+    member: Member,
+    tree: &'a mut [Link],
+    ray: &'a mut [f32],
+    value: f64,
 }
 
 /// The largest entry of a ray.
@@ -50,7 +62,8 @@ impl Columns {
             tree.extend(window.parent.iter().map(|&p| Link::floor(p)));
             ray.extend(window.distance.iter().map(|d| (-d).exp() as f32));
         }
-        Ok(Self { windows, cost, tree, ray })
+        let families = families(view)?;
+        Ok(Self { windows, cost, tree, ray, families, is_fresh: true })
     }
 
     /// The rays `exp(-length)` of another set of arcs, without costs or trees.
@@ -64,7 +77,8 @@ impl Columns {
             .flat_map(|k| windows.of(k).distance)
             .map(|d| (-d).exp() as f32)
             .collect();
-        Ok(Self { windows, cost: Vec::new(), tree: Vec::new(), ray })
+        let (cost, tree, families) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { windows, cost, tree, ray, families, is_fresh: true })
     }
 
     /// The same columns with every ray back at `exp(-scale * eps D)`.
@@ -90,7 +104,7 @@ impl Columns {
             .collect()
     }
 
-    /// Prices every column at `mu` from its last tree; returns the reduced costs.
+    /// Prices every column at `mu` from its last tree, or at first from a neighbour's; returns the reduced costs.
     pub(crate) fn price(
         &mut self,
         view: &View<'_>,
@@ -98,37 +112,54 @@ impl Columns {
         precision: f64,
     ) -> Result<Vec<f64>, Stopped> {
         let (windows, cost) = (&self.windows, &self.cost);
-        let mut trees = split_by_window(windows, &mut self.tree);
-        let mut rays = split_by_window(windows, &mut self.ray);
-        trees
-            .par_iter_mut()
-            .zip(rays.par_iter_mut())
-            .enumerate()
-            .map_init(
-                || Pricer::new(view.rows()),
-                |pricer, (k, (tree, ray))| {
+        let is_first = std::mem::replace(&mut self.is_fresh, false);
+        let mut trees: Vec<_> =
+            split_by_window(windows, &mut self.tree).into_iter().map(Some).collect();
+        let mut rays: Vec<_> =
+            split_by_window(windows, &mut self.ray).into_iter().map(Some).collect();
+        let mut lessons: Vec<Vec<Lesson<'_>>> = Vec::with_capacity(self.families.len());
+        for family in &self.families {
+            let lesson = |member: &Member| {
+                let (tree, ray) =
+                    (trees[member.column as usize].take(), rays[member.column as usize].take());
+                Some(Lesson { member: *member, tree: tree?, ray: ray?, value: 0.0 })
+            };
+            lessons.push(family.iter().filter_map(lesson).collect());
+        }
+        lessons.par_iter_mut().try_for_each_init(
+            || (Pricer::new(view.rows()), Gardener::default()),
+            |(pricer, gardener), family| {
+                for at in 0..family.len() {
                     view.proceed()?;
+                    let (earlier, rest) = family.split_at_mut(at);
+                    let Lesson { member, tree, ray, value } = &mut rest[0];
+                    let k = member.column as usize;
                     let window = windows.of(k);
-                    let cost = &cost[windows.range(k)];
                     let weight = |(&i, c): (&u32, &f64)| c - mu[i as usize];
-                    let scale: f64 = window
-                        .rows
-                        .iter()
-                        .zip(cost)
-                        .zip(ray.iter())
-                        .map(|(e, &r)| weight(e).abs() * f64::from(r))
-                        .sum();
-                    let weights = window.rows.iter().zip(cost).map(weight);
-                    pricer.load(&view.graph, window, weights, tree);
-                    pricer.optimise(precision * scale, PIVOTS_PER_ROW * window.rows.len());
+                    let weights = window.rows.iter().zip(&cost[windows.range(k)]).map(weight);
+                    pricer.load(&view.graph, window, weights);
+                    let learnt = member.teacher.filter(|_| is_first).and_then(|teacher| {
+                        let teacher = &earlier[teacher as usize];
+                        let from = windows.of(teacher.member.column as usize);
+                        gardener.transplant(pricer, from, teacher.tree, window)
+                    });
+                    pricer.plant(learnt.unwrap_or(tree));
+                    let rows = window.rows.len();
+                    pricer.optimise(precision * pricer.magnitude(), PIVOTS_PER_ROW * rows);
                     tree.copy_from_slice(pricer.tree());
                     for (r, u) in ray.iter_mut().zip(pricer.log_ray()) {
                         *r = u.exp() as f32;
                     }
-                    Ok(pricer.value())
-                },
-            )
-            .collect()
+                    *value = pricer.value();
+                }
+                Ok(())
+            },
+        )?;
+        let mut reduced = vec![0.0; windows.columns()];
+        for lesson in lessons.iter().flatten() {
+            reduced[lesson.member.column as usize] = lesson.value;
+        }
+        Ok(reduced)
     }
 
     /// Where each current ray is largest.
@@ -168,4 +199,43 @@ pub(crate) fn split_by_window<'a, T>(windows: &Windows, array: &'a mut [T]) -> V
         rest = after;
     }
     slices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cost::DenseCost;
+    use crate::problem::{Arc, Problem, ProblemParts};
+
+    /// A grid 14 places wide whose costs are those of distances, unevenly weighed.
+    fn problem() -> Problem {
+        let (side, n) = (14usize, 196);
+        let far = |i: usize, k: usize| {
+            let (dx, dy) = ((i % side).abs_diff(k % side), (i / side).abs_diff(k / side));
+            (dx * dx + dy * dy) as f64
+        };
+        let cost = |e: usize| far(e / n, e % n).sqrt() * (1.0 + ((e / n * 7) % 5) as f64);
+        let cost = DenseCost::new(n, n, (0..n * n).map(cost).collect()).unwrap();
+        let pairs = (0..n).flat_map(|i| (0..i).map(move |j| (i, j)));
+        let near = pairs.filter(|&(i, j)| far(i, j) <= 2.0);
+        let arcs = near.map(|(i, j)| Arc { i, j, d: far(i, j).sqrt() }).collect();
+        Problem::new(ProblemParts::untied(0.7, cost, arcs)).unwrap()
+    }
+
+    #[test]
+    fn a_tree_learnt_from_a_neighbour_prices_to_the_same_optimum() {
+        let problem = problem();
+        let view = View::new(&problem, None).unwrap();
+        let mut learning = Columns::new(&view, 5.0).unwrap();
+        let mut alone = Columns { is_fresh: false, ..Columns::new(&view, 5.0).unwrap() };
+        assert!(learning.families.iter().flatten().filter(|m| m.teacher.is_some()).count() > 190);
+        // Duals high enough that rays leave the shortest-path trees.
+        let mu: Vec<f64> = (0..view.rows()).map(|i| 3.0 + (2 * ((i * 13) % 7)) as f64).collect();
+        let learnt = learning.price(&view, &mu, 1e-12).unwrap();
+        let own = alone.price(&view, &mu, 1e-12).unwrap();
+        for (k, (a, b)) in learnt.iter().zip(&own).enumerate() {
+            assert!((a - b).abs() <= 1e-8 * (1.0 + b.abs()), "column {k}: {a} instead of {b}");
+        }
+        assert!(own.iter().any(|&value| value < -1.0), "nothing was drawn");
+    }
 }

@@ -19,7 +19,7 @@ const MARGIN: f64 = 1e-8;
 /// times as much at the anchor.
 const SETTLED: f64 = 1e-13;
 
-/// Pricing precision relative to a column's weight.
+/// Pricing precision relative to a column's weight, where something is proven.
 pub(crate) const PRECISION: f64 = 1e-9;
 
 /// Lowers `mu` until (nearly) no column has a negative reduced cost: until what is missing, which the bound will
@@ -118,7 +118,8 @@ pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Result<Pr
                 // No entry exceeds 1: where the tree proves less than that alone, that is taken.
                 let crude = sum_down(weights.clone().filter(|w| *w < 0.0));
                 let size: f64 = weights.clone().map(f64::abs).sum();
-                pricer.load(&view.graph, window, weights, &columns.tree[range]);
+                pricer.load(&view.graph, window, weights);
+                pricer.plant(&columns.tree[range]);
                 let rows = window.rows.len();
                 pricer.settle(SETTLED * size / rows as f64, PIVOTS_PER_ROW * rows);
                 // eps * d was rounded to nearest; arcs this much longer cover the true ones.

@@ -5,7 +5,8 @@
 //! constant tail per column ([`SparseRows`]). The steps, each a file:
 //!
 //! 1. `closed_form`: `z_ik = x_k exp(-eps D_ik)`, one sparse linear solve; its dual by another.
-//! 2. `dual`: price all columns on their windows, repair the dual vector, prove a bound.
+//! 2. `dual`: price all columns on their windows (`pricing`; at first from a neighbour's tree, `family`), repair the dual
+//!    vector, prove a bound.
 //! 3. `colgen`, `master`, `normal`: where the gap is too wide, column generation with an interior
 //!    point whose normal equations are solved by conjugate gradients on overlapping parts. Where costs are so
 //!    uneven that the closed form is no place to begin from, `start` finds smooth duals, and `drawn`
@@ -18,6 +19,7 @@ mod colgen;
 mod columns;
 mod drawn;
 mod dual;
+mod family;
 mod graph;
 mod krylov;
 mod master;
@@ -124,7 +126,7 @@ fn prove_some(view: &View<'_>, best: &mut Bound) -> Result<(), Stopped> {
     if first_bound(view, FarDuals::Leave, REPAIRED, |bound| best.improve(bound))?.is_proven {
         return Ok(());
     }
-    let Some(mut generation) = ColumnGeneration::afresh(view, WINDOW_RADIUS)? else {
+    let Some(mut generation) = ColumnGeneration::afresh(view, WINDOW_RADIUS, BOUND_GAP)? else {
         first_bound(view, FarDuals::Repair, REPAIRED, |bound| best.improve(bound))?;
         return Ok(());
     };
@@ -161,8 +163,9 @@ pub fn solve_sparse(
 const WINDOW_RADIUS: f64 = 14.0;
 /// Part of a bound that may be left to repair where no gap says how much matters.
 const REPAIRED: f64 = 1e-6;
-/// Iterations of column generation for a bound without a matrix.
+/// Iterations of column generation for a bound without a matrix, and the gap they may leave.
 const BOUND_ITERATIONS: usize = 4;
+const BOUND_GAP: f64 = 1e-3;
 
 /// Log-radius to which entries of a solution are explicit, about.
 const EXPLICIT_RADIUS: f64 = 24.0;

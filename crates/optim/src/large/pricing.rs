@@ -22,28 +22,50 @@ impl Link {
         Self(parent << 1)
     }
 
-    fn ceiling(parent: u32) -> Self {
+    /// At the ceiling: `z = a z_parent`.
+    pub(crate) fn ceiling(parent: u32) -> Self {
         Self(parent << 1 | 1)
     }
 
-    fn parent(self) -> usize {
+    pub(crate) fn parent(self) -> usize {
         (self.0 >> 1) as usize
     }
 
-    fn is_ceiling(self) -> bool {
+    pub(crate) fn is_ceiling(self) -> bool {
         self.0 & 1 == 1
     }
 }
 
 const NONE: u32 = u32::MAX;
 
-/// Working memory for pricing, one per thread; `load` a column, `optimise`, read the results.
+/// The arcs within a window, by position.
+#[derive(Default)]
+pub(crate) struct LocalArcs {
+    start: Vec<u32>,
+    head: Vec<u32>,
+    length: Vec<f64>,
+}
+
+impl LocalArcs {
+    /// The arcs that leave the row at a position, as `(position, length)`.
+    pub(crate) fn of(&self, at: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let range = self.start[at] as usize..self.start[at + 1] as usize;
+        let heads = self.head[range.clone()].iter().map(|&head| head as usize);
+        heads.zip(self.length[range].iter().copied())
+    }
+
+    /// Length of the arc between two positions; of parallel arcs the shortest binds.
+    pub(crate) fn between(&self, from: usize, to: usize) -> f64 {
+        let lengths = self.of(from).filter(|arc| arc.0 == to).map(|arc| arc.1);
+        lengths.fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// Working memory for pricing, one per thread; `load` a column, `plant` a tree, `optimise`, read the results.
 pub(crate) struct Pricer {
     local: Vec<u32>,
     loaded: Vec<u32>,
-    arc_start: Vec<u32>,
-    arc_head: Vec<u32>,
-    arc_length: Vec<f64>,
+    arcs: LocalArcs,
     weight: Vec<f64>,
     link: Vec<Link>,
     hang: Vec<f64>,
@@ -62,9 +84,7 @@ impl Pricer {
         Self {
             local: vec![NONE; rows],
             loaded: Vec::new(),
-            arc_start: Vec::new(),
-            arc_head: Vec::new(),
-            arc_length: Vec::new(),
+            arcs: LocalArcs::default(),
             weight: Vec::new(),
             link: Vec::new(),
             hang: Vec::new(),
@@ -79,13 +99,12 @@ impl Pricer {
         }
     }
 
-    /// Takes a column: its window, the weights `c - mu` on it, and the tree to start from.
+    /// Takes a column: its window and the weights `c - mu` on it.
     pub(crate) fn load(
         &mut self,
         graph: &ArcGraph,
         window: Window<'_>,
         weight: impl Iterator<Item = f64>,
-        tree: &[Link],
     ) {
         for &i in &self.loaded {
             self.local[i as usize] = NONE;
@@ -95,46 +114,49 @@ impl Pricer {
         for (at, &i) in window.rows.iter().enumerate() {
             self.local[i as usize] = at as u32;
         }
-        self.arc_start.clear();
-        self.arc_head.clear();
-        self.arc_length.clear();
+        let LocalArcs { start, head, length } = &mut self.arcs;
+        start.clear();
+        head.clear();
+        length.clear();
         for &i in window.rows {
-            self.arc_start.push(self.arc_head.len() as u32);
-            for (j, length) in graph.arcs(i as usize) {
+            start.push(head.len() as u32);
+            for (j, l) in graph.arcs(i as usize) {
                 let at = self.local[j as usize];
                 if at != NONE {
-                    self.arc_head.push(at);
-                    self.arc_length.push(length);
+                    head.push(at);
+                    length.push(l);
                 }
             }
         }
-        self.arc_start.push(self.arc_head.len() as u32);
-        let m = window.rows.len();
+        start.push(head.len() as u32);
         self.weight.clear();
         self.weight.extend(weight);
+        self.inside.clear();
+        self.inside.resize(window.rows.len(), false);
+    }
+
+    /// Takes the tree to start from.
+    pub(crate) fn plant(&mut self, tree: &[Link]) {
         self.link.clear();
         self.link.extend_from_slice(tree);
-        self.inside.clear();
-        self.inside.resize(m, false);
         self.hang.clear();
         self.hang.push(0.0);
-        for at in 1..m {
-            self.hang.push(self.arc_between(at, self.link[at].parent()));
+        for at in 1..tree.len() {
+            self.hang.push(self.arcs.between(at, self.link[at].parent()));
         }
         self.build_children();
         self.refresh();
     }
 
-    fn arc_between(&self, from: usize, to: usize) -> f64 {
-        let range = self.arc_start[from] as usize..self.arc_start[from + 1] as usize;
-        // Parallel arcs: the shortest binds.
-        let mut length = f64::INFINITY;
-        for at in range {
-            if self.arc_head[at] as usize == to {
-                length = length.min(self.arc_length[at]);
-            }
-        }
-        length
+    /// The arcs within the window that is loaded.
+    pub(crate) fn arcs(&self) -> &LocalArcs {
+        &self.arcs
+    }
+
+    /// The position of a row in the window that is loaded.
+    pub(crate) fn position(&self, row: u32) -> Option<usize> {
+        let at = self.local[row as usize];
+        (at != NONE).then_some(at as usize)
     }
 
     fn build_children(&mut self) {
@@ -268,15 +290,14 @@ impl Pricer {
         let (mut step, mut joint, mut host, mut hang) = (f64::INFINITY, top, old_parent, 0.0);
         for &a in &self.subtree {
             let a = a as usize;
-            for at in self.arc_start[a] as usize..self.arc_start[a + 1] as usize {
-                let b = self.arc_head[at] as usize;
+            for (b, length) in self.arcs.of(a) {
                 if self.inside[b] {
                     continue;
                 }
                 let difference = self.log_z[b] - self.log_z[a];
-                let slack = self.arc_length[at] + if up { difference } else { -difference };
+                let slack = length + if up { difference } else { -difference };
                 if slack < step {
-                    (step, joint, host, hang) = (slack, a, b, self.arc_length[at]);
+                    (step, joint, host, hang) = (slack, a, b, length);
                 }
             }
         }
@@ -359,6 +380,11 @@ impl Pricer {
     /// The value `sum w z` of the current ray.
     pub(crate) fn value(&self) -> f64 {
         self.sum[0]
+    }
+
+    /// `sum |w| z` of the current ray: what its value is to be measured by.
+    pub(crate) fn magnitude(&self) -> f64 {
+        self.weight.iter().zip(&self.log_z).map(|(w, u)| w.abs() * u.exp()).sum()
     }
 
     /// The current tree.

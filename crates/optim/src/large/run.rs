@@ -74,14 +74,17 @@ impl<'a> Run<'a> {
         }
         if !first.is_proven {
             drop(first);
-            if let Some(generation) = ColumnGeneration::afresh(&self.view, self.radius())? {
+            if let Some(generation) =
+                ColumnGeneration::afresh(&self.view, self.radius(), self.settings.gap)?
+            {
                 return self.generate_columns(generation);
             }
             first = self.repaired(FarDuals::Repair)?;
         }
         let columns = first.columns.with_shortest_path_rays(1.0);
         let weights = closed_form::weights(&self.view, &columns)?;
-        let generation = ColumnGeneration::new(&self.view, columns, &weights, &self.bound.mu)?;
+        let gap = self.settings.gap;
+        let generation = ColumnGeneration::new(&self.view, columns, &weights, &self.bound.mu, gap)?;
         self.generate_columns(generation)
     }
 
