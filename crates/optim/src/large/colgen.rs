@@ -36,6 +36,8 @@ pub(crate) struct ColumnGeneration {
     /// The stabilisation centre and its estimated bound.
     centre: Vec<f64>,
     centre_bound: f64,
+    /// The best centre so far with its bound: where weights are uneven, later ones may be worse for a while.
+    best: (f64, Vec<f64>),
     /// How far from the centre towards the master's duals to price: 1 unless that went astray.
     reach: f64,
     /// What each dual must not exceed.
@@ -94,6 +96,7 @@ impl ColumnGeneration {
             master,
             centre: mu.to_vec(),
             centre_bound,
+            best: (centre_bound, mu.to_vec()),
             reach: 1.0,
             ceiling,
             precision,
@@ -107,15 +110,17 @@ impl ColumnGeneration {
         let Start { columns, master, ceiling } = Start::new(view, radius)?;
         // No cost is negative, so zero is feasible.
         let centre = vec![0.0; view.rows()];
+        let best = (0.0, centre.clone());
+        let (centre_bound, reach) = (0.0, 1.0);
         let mut fresh =
-            Self { columns, master, centre, centre_bound: 0.0, reach: 1.0, ceiling, precision };
+            Self { columns, master, centre, centre_bound, best, reach, ceiling, precision };
         let estimate = fresh.iterate(view)?;
         Ok((estimate.gap() < HOPELESS).then_some(fresh))
     }
 
     /// One iteration.
     pub(crate) fn iterate(&mut self, view: &View<'_>) -> Result<Estimate, Stopped> {
-        let Self { columns, master, centre, centre_bound, reach, ceiling, precision } = self;
+        let Self { columns, master, centre, centre_bound, best, reach, ceiling, precision } = self;
         master.step(view, columns, CENTRING)?;
         // The central path lies below the optimum by the sum of all complementarities: no centre is
         // rejected for that.
@@ -145,19 +150,29 @@ impl ColumnGeneration {
         master.recentre(columns, centre.clone());
         master.add_rays(columns, &reduced, tolerance);
         master.drop_rays();
-        Ok(Estimate { cost: master.settled_cost(columns), bound: *centre_bound })
+        if *centre_bound > best.0 {
+            *best = (*centre_bound, centre.clone());
+        }
+        Ok(Estimate { cost: master.settled_cost(columns), bound: best.0 })
     }
 
-    /// The bound that the present centre proves after another repair, to `enough` of it.
+    /// The bound that the present centre or the best one proves after another repair, to `enough` of it.
     pub(crate) fn prove(
         &mut self,
         view: &View<'_>,
         enough: f64,
     ) -> Result<(Vec<f64>, dual::Proof), Stopped> {
-        let mut mu = self.master.mu.clone();
-        dual::repair(view, &mut self.columns, &mut mu, enough)?;
-        let proof = dual::prove(view, &self.columns, &mu)?;
-        Ok((mu, proof))
+        let mut prove = |mut mu: Vec<f64>| {
+            dual::repair(view, &mut self.columns, &mut mu, enough)?;
+            let proof = dual::prove(view, &self.columns, &mu)?;
+            Ok((mu, proof))
+        };
+        let present = prove(self.centre.clone())?;
+        if self.best.0 <= self.centre_bound {
+            return Ok(present);
+        }
+        let best = prove(self.best.1.clone())?;
+        Ok(if best.1.bound > present.1.bound { best } else { present })
     }
 
     /// The master's weights with exact row sums, for arcs shortened by `shrink`.

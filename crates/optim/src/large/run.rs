@@ -134,14 +134,17 @@ impl<'a> Run<'a> {
     fn generate_columns(&mut self, mut generation: ColumnGeneration) -> Result<(), Stopped> {
         let wanted = PROMISE * self.settings.gap;
         let mut promised = wanted.max(MILESTONE * self.gap().min(1.0));
-        // Proof and matrix take about as long as those of the closed form did.
-        let reserve = self.stop.seconds();
+        // Proof and matrix take about as long as those of the closed form did, or the last ones.
+        let mut reserve = self.stop.seconds();
         let limit = self.settings.time_limit.map_or(f64::INFINITY, |t| t.as_secs_f64());
         let (mut least, mut idle) = (f64::INFINITY, 0);
         for _ in 0..ITERATIONS {
+            let before = self.stop.seconds();
             let estimate = generation.iterate(&self.view)?;
             self.rays = self.rays.max(generation.rays());
-            let last = self.stop.seconds() + reserve >= limit;
+            let iterated = self.stop.seconds();
+            // Whether another iteration would leave no time for them.
+            let last = iterated + (iterated - before) + reserve >= limit;
             if estimate.gap() <= NEAR_ENOUGH * wanted {
                 promised = promised.min(wanted);
             }
@@ -150,6 +153,7 @@ impl<'a> Run<'a> {
             let stalled = idle >= IDLE_ITERATIONS;
             if estimate.gap() <= promised || last || stalled {
                 self.harvest(&mut generation)?;
+                reserve = reserve.max(self.stop.seconds() - iterated);
                 if self.gap() <= self.settings.gap || last || stalled {
                     break;
                 }
