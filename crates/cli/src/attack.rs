@@ -8,10 +8,7 @@ use lrgeo_evaluation::attack::targets::recover;
 use lrgeo_evaluation::attack::trace::{Walk, traces};
 use lrgeo_evaluation::attack::upload::{Defence, Fingerprints, tile};
 use lrgeo_evaluation::attack::{self, Attack, Success};
-use lrgeo_map::demo::demo_map;
-use lrgeo_map::map::Map;
 use lrgeo_map::units::Length;
-use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::lr_geo::coefficients::Costs;
 use lrgeo_mechanism::publish::{Issued, SecretKey, publish};
 use lrgeo_mechanism::relevant::geo_ind_graph;
@@ -20,6 +17,7 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::mechanism::Users;
+use crate::open;
 use crate::ui::{Ui, columns, count};
 
 /// Attack what leaves a phone: uploads, requests, the cost table, repeated reports, traces.
@@ -143,18 +141,9 @@ impl AttackCommand {
     }
 }
 
-fn open_map(path: Option<&PathBuf>) -> Result<Map, Failure> {
-    Ok(match path {
-        Some(path) => Map::open(path)?.0,
-        None => demo_map(1, Length::from_m(500.0)?)?,
-    })
-}
-
 impl OnMap {
     fn city(&self, ui: &Ui) -> Result<City, Failure> {
-        let map = open_map(self.map.as_ref())?;
-        let version = map.version();
-        Ok(City::new(map, version, UtilityKind::TravelDistance, ui)?)
+        open::city(self.map.as_deref(), None, ui)
     }
 
     fn plan(&self) -> Result<Plan, Failure> {
@@ -322,7 +311,7 @@ fn table(attacks: &[Attack]) -> String {
 
 impl OnTable {
     fn run(self, ui: &Ui) -> Result<(), Failure> {
-        let map = open_map(self.map.as_ref())?;
+        let (map, _) = open::map(self.map.as_deref())?;
         let found = recover(&map, self.decoys, self.equations, self.seed, ui)?;
         if self.json {
             ui.json(&json!({

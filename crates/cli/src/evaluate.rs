@@ -13,10 +13,10 @@ use lrgeo_mechanism::{
 use serde_json::json;
 
 use crate::assessor::{Assessor, Found};
-use crate::compare::{city, json as numbers, table};
+use crate::compare::{json as numbers, table};
 use crate::failure::Failure;
 use crate::mechanism::Users;
-use crate::reproduce::middle;
+use crate::open;
 use crate::solve;
 use crate::ui::{Ui, columns, count};
 
@@ -89,7 +89,7 @@ struct Line {
 impl Evaluate {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         let begun = Instant::now();
-        let city = city(self.map.as_deref(), self.places, ui)?;
+        let city = open::city(self.map.as_deref(), self.places, ui)?;
         let candidates = self.candidates(&city)?;
         let epsilons = self.epsilons(&city)?;
         let users = self.users.places(&city, self.seed)?;
@@ -208,7 +208,7 @@ impl Evaluate {
 
 /// Where reports go from the place nearest to the middle that has a row.
 fn picture(name: &str, built: &Built, city: &City) -> Option<Picture> {
-    let place = middle(city);
+    let place = open::middle(city);
     built.row(place).is_some().then(|| Picture::of_reports(&file_name(name), built, place))
 }
 

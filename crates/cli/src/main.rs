@@ -13,6 +13,7 @@ mod key;
 mod map;
 mod mechanism;
 mod obfuscate;
+mod open;
 mod options;
 mod publish;
 mod reproduce;

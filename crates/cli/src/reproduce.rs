@@ -6,9 +6,10 @@ use std::time::Instant;
 use clap::Args;
 use lrgeo_evaluation::experiments::{EXPERIMENTS, Ground, Notebook, Setup};
 use lrgeo_evaluation::report::{Picture, Report};
-use lrgeo_mechanism::{City, MechanismError, Plan, build, by_name};
+use lrgeo_mechanism::{MechanismError, Plan, build, by_name};
 
 use crate::failure::Failure;
+use crate::open;
 use crate::ui::Ui;
 
 /// Repeat every experiment of the paper's evaluation and write a report.
@@ -119,7 +120,7 @@ impl Reproduce {
 /// Where the reports of one place go, by three mechanisms.
 fn pictures(setup: &Setup<'_>) -> Result<Vec<Picture>, MechanismError> {
     let city = setup.ground.city(200, setup.seed)?;
-    let place = middle(&city);
+    let place = open::middle(&city);
     let mut pictures = Vec::new();
     for kind in ["lp", "exp", "laplace"] {
         let mut plan = Plan::practical()?;
@@ -128,16 +129,6 @@ fn pictures(setup: &Setup<'_>) -> Result<Vec<Picture>, MechanismError> {
         pictures.push(Picture::of_reports(kind, &built, place));
     }
     Ok(pictures)
-}
-
-/// The place nearest to the middle of the city.
-pub fn middle(city: &City) -> u32 {
-    let n = city.places() as f64;
-    let mean = |of: &dyn Fn(usize) -> f64| (0..city.places()).map(of).sum::<f64>() / n;
-    let lat = mean(&|v| city.coords()[v].lat());
-    let lon = mean(&|v| city.coords()[v].lon());
-    let centre = lrgeo_map::geo::Coord::new(lat, lon);
-    centre.ok().and_then(|at| city.index().nearest(at)).map_or(0, |(place, _)| place)
 }
 
 fn summary(report: &Report, index: &Path, seconds: f64) -> String {

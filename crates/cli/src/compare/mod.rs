@@ -3,20 +3,18 @@
 pub mod json;
 pub mod table;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use lrgeo_evaluation::adversary::{Adversary, blind};
-use lrgeo_map::demo::demo_map;
-use lrgeo_map::map::Map;
 use lrgeo_map::units::Length;
-use lrgeo_map::utility::UtilityKind;
-use lrgeo_mechanism::{City, Epsilon, Mechanism, MechanismError, Notion, Plan, REGISTRY, by_name};
+use lrgeo_mechanism::{City, Epsilon, Mechanism, Notion, Plan, REGISTRY, by_name};
 
 use crate::assessor::{Assessor, Found};
 use crate::failure::Failure;
 use crate::mechanism::Users;
+use crate::open;
 use crate::solve;
 use crate::ui::Ui;
 
@@ -108,7 +106,7 @@ struct Line {
 
 impl Compare {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
-        let city = city(self.map.as_deref(), self.places, ui)?;
+        let city = open::city(self.map.as_deref(), self.places, ui)?;
         let users = self.users.places(&city, self.seed)?;
         // Once for the map, like the map itself: not part of any mechanism's time.
         city.table(Length::HUNDRED_METRES, ui)?;
@@ -157,25 +155,4 @@ impl Compare {
         let lines = kinds.into_iter().map(line).collect();
         Sheet { name, plan, lines }
     }
-}
-
-/// The city of a map, or the demo city, or a block of `places` around its middle.
-pub fn city(map: Option<&Path>, places: Option<usize>, ui: &Ui) -> Result<City, Failure> {
-    let (mut map, mut version) = match map {
-        Some(path) => Map::open(path)?,
-        None => {
-            let map = demo_map(1, Length::from_km(0.5)?)?;
-            let version = map.version();
-            (map, version)
-        }
-    };
-    if let Some(count) = places {
-        if !(2..=map.places.len()).contains(&count) {
-            let reason = format!("must lie between 2 and the map's {}", map.places.len());
-            return Err(MechanismError::invalid("places", reason).into());
-        }
-        map = map.with_places(&map.central_block(count));
-        version = map.version();
-    }
-    Ok(City::new(map, version, UtilityKind::TravelDistance, ui)?)
 }

@@ -1,0 +1,46 @@
+//! What several commands open: a map or the demo city, the city on it, the place in its middle.
+
+use std::path::Path;
+
+use lrgeo_map::demo::demo_map;
+use lrgeo_map::file::Fingerprint;
+use lrgeo_map::geo::Coord;
+use lrgeo_map::map::Map;
+use lrgeo_map::units::Length;
+use lrgeo_map::utility::UtilityKind;
+use lrgeo_mechanism::{City, MechanismError};
+
+use crate::failure::Failure;
+use crate::ui::Ui;
+
+/// A map from a file, or the demo city with 500 m between places.
+pub fn map(path: Option<&Path>) -> Result<(Map, Fingerprint), Failure> {
+    if let Some(path) = path {
+        return Ok(Map::open(path)?);
+    }
+    let map = demo_map(1, Length::from_km(0.5)?)?;
+    let version = map.version();
+    Ok((map, version))
+}
+
+/// The city of a map, or the demo city, or a block of `places` around its middle.
+pub fn city(path: Option<&Path>, places: Option<usize>, ui: &Ui) -> Result<City, Failure> {
+    let (mut map, mut version) = map(path)?;
+    if let Some(count) = places {
+        if !(2..=map.places.len()).contains(&count) {
+            let reason = format!("must lie between 2 and the map's {}", map.places.len());
+            return Err(MechanismError::invalid("places", reason).into());
+        }
+        map = map.with_places(&map.central_block(count));
+        version = map.version();
+    }
+    Ok(City::new(map, version, UtilityKind::TravelDistance, ui)?)
+}
+
+/// The place nearest to the middle of a city.
+pub fn middle(city: &City) -> u32 {
+    let n = city.places() as f64;
+    let mean = |of: fn(Coord) -> f64| city.coords().iter().map(|&at| of(at)).sum::<f64>() / n;
+    let centre = Coord::new(mean(Coord::lat), mean(Coord::lon));
+    centre.ok().and_then(|at| city.index().nearest(at)).map_or(0, |(place, _)| place)
+}
