@@ -86,6 +86,54 @@ struct Line {
     outcome: Result<Found, String>,
 }
 
+/// What has been evaluated so far.
+#[derive(Default)]
+struct Seen {
+    lines: Vec<Line>,
+    pictures: Vec<Picture>,
+}
+
+impl Seen {
+    /// A mechanism that was made before, at its own epsilon.
+    fn file(&mut self, name: String, built: &Built, assessor: &mut Assessor<'_>) {
+        assessor.ui.remark(format!("{name} .."));
+        let plan = Plan::new(assessor.city, built.guarantee.epsilon);
+        self.pictures.extend(picture(&name, built, assessor.city));
+        let outcome = assessor.look_at(built, &plan);
+        let per_user = by_name(&built.kind).is_ok_and(|kind| kind.per_user());
+        let (epsilon, notion) = (built.guarantee.epsilon, built.guarantee.notion);
+        self.lines.push(Line { name, epsilon, notion, per_user, outcome });
+    }
+
+    /// A kind, made at every epsilon and drawn at the middle one.
+    fn kind(
+        &mut self,
+        kind: &'static dyn Mechanism,
+        epsilons: &[Epsilon],
+        users: &[u32],
+        assessor: &mut Assessor<'_>,
+    ) {
+        for (at, &epsilon) in epsilons.iter().enumerate() {
+            assessor.ui.remark(format!("{}, epsilon {epsilon} ..", kind.name()));
+            let mut plan = Plan::new(assessor.city, epsilon);
+            plan.users = users.to_vec();
+            // Flagged instead of refused.
+            plan.allow_disconnected = true;
+            let made = assessor.make(kind, &plan);
+            if let (Ok((built, _)), true) = (&made, at == epsilons.len() / 2) {
+                self.pictures.extend(picture(kind.name(), built, assessor.city));
+            }
+            self.lines.push(Line {
+                name: kind.name().to_owned(),
+                epsilon,
+                notion: kind.guarantee(&plan).notion,
+                per_user: kind.per_user(),
+                outcome: made.map(|(_, found)| found),
+            });
+        }
+    }
+}
+
 impl Evaluate {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         let begun = Instant::now();
@@ -94,40 +142,14 @@ impl Evaluate {
         let epsilons = self.epsilons(&city)?;
         let users = self.users.places(&city, self.seed)?;
         let mut assessor = Assessor::new(&city, self.time_limit, ui);
-        let (mut lines, mut pictures) = (Vec::new(), Vec::new());
+        let mut seen = Seen::default();
         for candidate in candidates {
             match candidate {
-                Candidate::File(name, built) => {
-                    ui.remark(format!("{name} .."));
-                    let plan = Plan::new(&city, built.guarantee.epsilon);
-                    pictures.push(picture(&name, &built, &city));
-                    let outcome = assessor.look_at(&built, &plan);
-                    let per_user = by_name(&built.kind).is_ok_and(|kind| kind.per_user());
-                    let (epsilon, notion) = (built.guarantee.epsilon, built.guarantee.notion);
-                    lines.push(Line { name, epsilon, notion, per_user, outcome });
-                }
-                Candidate::Kind(kind) => {
-                    for (at, &epsilon) in epsilons.iter().enumerate() {
-                        ui.remark(format!("{}, epsilon {epsilon} ..", kind.name()));
-                        let mut plan = Plan::new(&city, epsilon);
-                        plan.users.clone_from(&users);
-                        // Flagged instead of refused.
-                        plan.allow_disconnected = true;
-                        let made = assessor.make(kind, &plan);
-                        if let (Ok((built, _)), true) = (&made, at == epsilons.len() / 2) {
-                            pictures.push(picture(kind.name(), built, &city));
-                        }
-                        lines.push(Line {
-                            name: kind.name().to_owned(),
-                            epsilon,
-                            notion: kind.guarantee(&plan).notion,
-                            per_user: kind.per_user(),
-                            outcome: made.map(|(_, found)| found),
-                        });
-                    }
-                }
+                Candidate::File(name, built) => seen.file(name, &built, &mut assessor),
+                Candidate::Kind(kind) => seen.kind(kind, &epsilons, &users, &mut assessor),
             }
         }
+        let Seen { lines, pictures } = seen;
         let without = without_report(&city);
         match self.json {
             true => ui.json(&as_json(&lines, &city, without, self.seed)),
@@ -135,7 +157,7 @@ impl Evaluate {
         }
         if let Some(dir) = &self.output {
             let settings = self.settings(&city, users.len(), begun);
-            let report = report(lines, pictures.into_iter().flatten(), &city, without, settings);
+            let report = report(lines, pictures, &city, without, settings);
             report.write(dir)?;
             ui.remark(format!("open {}", dir.join("index.html").display()));
         }
@@ -229,7 +251,7 @@ fn without_report(city: &City) -> Blind {
 
 fn report(
     lines: Vec<Line>,
-    pictures: impl Iterator<Item = Picture>,
+    pictures: Vec<Picture>,
     city: &City,
     without: Blind,
     settings: Vec<(String, String)>,
@@ -239,7 +261,7 @@ fn report(
         title: format!("Mechanisms on {}", city.map().source),
         settings,
         figures: figures(&subjects, without, city.utility().unit()),
-        pictures: pictures.collect(),
+        pictures,
     }
 }
 
