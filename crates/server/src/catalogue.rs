@@ -137,10 +137,8 @@ impl Catalogue {
         let files = tile_files(&directory)?;
 
         let slices = table_tiles(&city, &plan, &table, &directory.manifest)?;
-        let table_tiles: HashMap<Digest, File> =
-            slices.iter().map(|file| (file.hash, file.clone())).collect();
         let ties = TieRule::of(&plan)?;
-        let body = MapDescription {
+        let mut body = MapDescription {
             protocol: VERSION,
             map: digest(version),
             issued: issued.to_string(),
@@ -162,13 +160,23 @@ impl Catalogue {
                 most_relevant: config.rounds.most_relevant as u32,
             },
         };
-        let hashes = slices.iter().map(|file| file.hash).collect();
+        let table_tiles = slices.iter().map(|file| file.hash).collect();
         let path = folder.join("description.cbor");
         let mut solving = plan.clone();
         solving.solver.progress = home.solving.clone();
         (solving.solver.time_limit, solving.gap) = (None, None);
-        let description =
-            describe(body, hashes, &path, &city, &solving, config.privacy.local, &key, progress)?;
+        let known = known_description(&path, &key.public());
+        body.local = match &known {
+            // The costly part is y; it depends on map and parameters only, which are in the folder's name.
+            Some(known) => known.body.local.clone().map(|local| Local { table_tiles, ..local }),
+            None if config.privacy.local && plan.range == RangeRule::Each => {
+                let y = public_y(&city, &solving, progress)?;
+                let (cost, lower_bound) = (y.proof.cost, y.proof.lower_bound);
+                Some(Local { y: y.y, cost, lower_bound, table_tiles })
+            }
+            None => None,
+        };
+        let description = describe(body, known, &path, &key)?;
         let circle_cells = config.limits.circle_cells;
         let key = key.public();
         Ok(Self {
@@ -180,7 +188,7 @@ impl Catalogue {
             tiles: directory.manifest,
             manifest,
             files,
-            table_tiles,
+            table_tiles: slices.into_iter().map(|file| (file.hash, file)).collect(),
             table,
             travel,
             circle_cells,
@@ -323,36 +331,24 @@ fn read(root: &Path, name: &str) -> Result<File, ServerError> {
     Ok(File::new(std::fs::read(&path).map_err(ServerError::io(&path))?))
 }
 
-/// The description signed before, if it says the same; else a new one, with a public y where `local`
-/// is offered.
-#[allow(clippy::too_many_arguments)]
+/// The description that was signed before with this key.
+fn known_description(path: &Path, key: &PublicKey) -> Option<Signed<MapDescription>> {
+    let known: Signed<MapDescription> = Encoding::Cbor.decode(&std::fs::read(path).ok()?).ok()?;
+    signed_by(&known, key).then_some(known)
+}
+
+/// The description signed before, if it says the same but for when; else a new one.
 fn describe(
-    mut body: MapDescription,
-    table_tiles: Vec<Digest>,
+    body: MapDescription,
+    known: Option<Signed<MapDescription>>,
     path: &Path,
-    city: &City,
-    plan: &Plan,
-    local: bool,
     key: &SecretKey,
-    progress: &dyn Progress,
 ) -> Result<Signed<MapDescription>, ServerError> {
-    let known = std::fs::read(path).ok();
-    let known =
-        known.and_then(|bytes| Encoding::Cbor.decode::<Signed<MapDescription>>(&bytes).ok());
-    if let Some(known) = known.filter(|known| signed_by(known, &key.public())) {
-        // The costly part is y; it depends on map and parameters only, which are in the folder's name.
-        body.local = known.body.local.clone();
-        if let Some(local) = &mut body.local {
-            local.table_tiles = table_tiles;
-        }
-        let issued = known.body.issued.clone();
-        if known.body == (MapDescription { issued, ..body.clone() }) {
-            return Ok(known);
-        }
-    } else if local && plan.range == RangeRule::Each {
-        let y = public_y(city, plan, progress)?;
-        let (cost, lower_bound) = (y.proof.cost, y.proof.lower_bound);
-        body.local = Some(Local { y: y.y, cost, lower_bound, table_tiles });
+    let same = |known: &Signed<MapDescription>| {
+        known.body == MapDescription { issued: known.body.issued.clone(), ..body.clone() }
+    };
+    if let Some(known) = known.filter(same) {
+        return Ok(known);
     }
     let signature = hex::encode(key.sign(&Signed::bytes(DESCRIPTION, &body)));
     let signed = Signed { body, key: key.public().to_string(), signature };
