@@ -1,124 +1,54 @@
 //! `lrgeo mechanism`, `verify` and `obfuscate` through the real binary.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod common;
 
-/// A folder of its own for each test, removed at its end.
-struct Scratch(PathBuf);
+use common::Scratch;
 
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("lrgeo-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        let scratch = Self(path);
-        scratch.ok(&["map", "build", "--demo", "--cell", "1km", "-o", "city.lrmap"]);
-        scratch
-    }
+const BUILD: &str = "mechanism build city.lrmap -o m.lrmech -q";
 
-    fn run(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lrgeo"));
-        command.current_dir(&self.0).args(arguments).output().unwrap()
-    }
-
-    fn ok(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{arguments:?}: {error}");
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    fn json(&self, arguments: &[&str]) -> serde_json::Value {
-        serde_json::from_str(&self.ok(arguments)).unwrap()
-    }
-
-    /// The message and exit code of a command that must fail.
-    fn refused(&self, arguments: &[&str]) -> (String, i32) {
-        let output = self.run(arguments);
-        assert!(!output.status.success(), "{arguments:?} was accepted");
-        (String::from_utf8(output.stderr).unwrap(), output.status.code().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn build<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    let mut arguments = vec!["mechanism", "build", "city.lrmap", "-o", "m.lrmech", "-q"];
-    arguments.extend(more);
-    arguments
+/// A directory with a map in it.
+fn with_map(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    scratch.succeed("map build --demo --cell 1km -o city.lrmap");
+    scratch
 }
 
 #[test]
 fn every_kind_is_built_verified_and_drawn_from() {
-    let scratch = Scratch::new("mechanism-kinds");
-    let places = std::fs::read_to_string({
-        scratch.ok(&["map", "export", "city.lrmap", "--places-csv", "places.csv"]);
-        scratch.path("places.csv")
-    })
-    .unwrap();
+    let scratch = with_map("mechanism-kinds");
+    scratch.succeed("map export city.lrmap --places-csv places.csv");
+    let places = scratch.read("places.csv");
     let first: Vec<&str> = places.lines().nth(1).unwrap().split(',').collect();
     let at = format!("{},{}", first[1], first[2]);
-    std::fs::write(
-        scratch.path("users"),
-        format!(
-            "# a place by its id, one by position\n{}\n{}\n",
-            places.lines().nth(9).unwrap().split(',').next().unwrap(),
-            at
-        ),
-    )
-    .unwrap();
+    let ninth = places.lines().nth(9).unwrap().split(',').next().unwrap();
+    scratch.file("users", &format!("# a place by its id, one by position\n{ninth}\n{at}\n"));
     for kind in ["lp", "lr-geo", "lr-geo-f", "const-opt", "laplace", "exp", "published"] {
-        let built = scratch.json(&build(&[
-            "--kind",
-            kind,
-            "--epsilon",
-            "1/km",
-            "--users",
-            "users",
-            "--json",
-        ]));
+        let built =
+            scratch.json(&format!("{BUILD} --kind {kind} --epsilon 1/km --users users --json"));
         assert_eq!(built["kind"], kind);
         assert!(built["expected_cost"].as_f64().unwrap() > 0.0);
-        let info = scratch.json(&["mechanism", "info", "m.lrmech", "--json"]);
+        let info = scratch.json("mechanism info m.lrmech --json");
         assert_eq!(info["expected_cost"], built["expected_cost"]);
         assert_eq!(info["guarantee"]["epsilon_per_km"], 1.0);
-        let verdict = scratch.json(&["verify", "m.lrmech", "--map", "city.lrmap", "--json"]);
+        let verdict = scratch.json("verify m.lrmech --map city.lrmap --json");
         assert_eq!(verdict["holds"], true);
         assert_eq!(verdict["guaranteed"]["violations"], 0);
         assert_eq!(verdict["deployed"].is_null(), !kind.starts_with("lr-geo"));
-        let report = scratch.json(&["obfuscate", "m.lrmech", "--at", &at, "--json"]);
+        let report = scratch.json(&format!("obfuscate m.lrmech --at {at} --json"));
         assert_eq!(report["type"], "Feature");
         assert!(report["properties"]["accuracy_m"].as_u64().unwrap() >= 500);
-        let many = scratch.json(&["obfuscate", "m.lrmech", "--at", &at, "--count", "3", "--json"]);
+        let many = scratch.json(&format!("obfuscate m.lrmech --at {at} --count 3 --json"));
         assert_eq!(many["features"].as_array().unwrap().len(), 3);
     }
 }
 
 #[test]
 fn the_rows_are_exported_as_they_are() {
-    let scratch = Scratch::new("mechanism-export");
-    let built = scratch.json(&build(&["--privacy", "factor 2 within 300 m", "--json"]));
+    let scratch = with_map("mechanism-export");
+    let built = scratch.json(&format!("{BUILD} --privacy 'factor 2 within 300 m' --json"));
     let epsilon = built["guarantee"]["epsilon_per_km"].as_f64().unwrap();
     assert!((epsilon - 2f64.ln() / 0.3).abs() < 1e-12);
-    scratch.ok(&[
-        "mechanism",
-        "export",
-        "m.lrmech",
-        "-q",
-        "--npy",
-        "m.npy",
-        "--csv",
-        "m.csv",
-        "--geojson",
-        "m.geojson",
-    ]);
+    scratch.succeed("mechanism export m.lrmech -q --npy m.npy --csv m.csv --geojson m.geojson");
     let places = built["places"].as_u64().unwrap() as usize;
     let npy = std::fs::read(scratch.path("m.npy")).unwrap();
     let entries: Vec<f64> = npy[npy.len() - 8 * places * places..]
@@ -128,30 +58,20 @@ fn the_rows_are_exported_as_they_are() {
     for row in entries.chunks_exact(places) {
         assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     }
-    let csv = std::fs::read_to_string(scratch.path("m.csv")).unwrap();
+    let csv = scratch.read("m.csv");
     let written: Vec<f64> =
         csv.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().parse().unwrap()).collect();
     let positive: Vec<f64> = entries.iter().copied().filter(|z| *z > 0.0).collect();
     assert_eq!(written, positive);
-    let geojson = std::fs::read_to_string(scratch.path("m.geojson")).unwrap();
-    let geojson: serde_json::Value = serde_json::from_str(&geojson).unwrap();
+    let geojson: serde_json::Value = serde_json::from_str(&scratch.read("m.geojson")).unwrap();
     assert_eq!(geojson["features"].as_array().unwrap().len(), places);
 }
 
 #[test]
 fn people_are_told_what_it_means_and_warned() {
-    let scratch = Scratch::new("mechanism-words");
-    let output = scratch.run(&[
-        "mechanism",
-        "build",
-        "city.lrmap",
-        "--kind",
-        "laplace",
-        "--epsilon",
-        "10/km",
-        "-o",
-        "m.lrmech",
-    ]);
+    let scratch = with_map("mechanism-words");
+    let output =
+        scratch.run("mechanism build city.lrmap --kind laplace --epsilon 10/km -o m.lrmech");
     let (text, remarks) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     for word in ["guarantee", "10/km", "protected radius", "off the grid", "per report"] {
@@ -162,85 +82,48 @@ fn people_are_told_what_it_means_and_warned() {
 
 #[test]
 fn bad_input_is_refused_by_name_and_leaves_nothing() {
-    let scratch = Scratch::new("mechanism-bad");
-    std::fs::write(scratch.path("users"), "nowhere\n").unwrap();
-    std::fs::write(scratch.path("far"), "10,10\n").unwrap();
-    let cases: [(&[&str], &str); 13] = [
-        (&["--epsilon", "0/km"], "epsilon"),
-        (&["--epsilon", "9999/km"], "epsilon"),
-        (&["--epsilon", "1/km", "--kind", "magic"], "--kind"),
-        (&["--epsilon", "1/km", "--kind", "lp", "--gamma", "300m"], "gamma"),
-        (&["--epsilon", "1/km", "--kind", "lr-geo"], "users"),
-        (&["--epsilon", "1/km", "--kind", "lr-geo", "--users", "users"], "users: line 1"),
-        (&["--epsilon", "1/km", "--kind", "lr-geo", "--users", "far"], "users: line 1"),
-        (&["--epsilon", "1/km", "--kind", "lr-geo", "--users", "random:0"], "--users"),
+    let scratch = with_map("mechanism-bad");
+    scratch.file("users", "nowhere\n");
+    scratch.file("far", "10,10\n");
+    let cases = [
+        ("--epsilon 0/km", "epsilon"),
+        ("--epsilon 9999/km", "epsilon"),
+        ("--epsilon 1/km --kind magic", "--kind"),
+        ("--epsilon 1/km --kind lp --gamma 300m", "gamma"),
+        ("--epsilon 1/km --kind lr-geo", "users"),
+        ("--epsilon 1/km --kind lr-geo --users users", "users: line 1"),
+        ("--epsilon 1/km --kind lr-geo --users far", "users: line 1"),
+        ("--epsilon 1/km --kind lr-geo --users random:0", "--users"),
         (
-            &[
-                "--epsilon",
-                "1/km",
-                "--kind",
-                "lr-geo",
-                "--users",
-                "random:3",
-                "--exp-radius",
-                "5km",
-                "--obf-radius",
-                "3km",
-            ],
+            "--epsilon 1/km --kind lr-geo --users random:3 --exp-radius 5km --obf-radius 3km",
             "exp-radius",
         ),
-        (
-            &[
-                "--epsilon",
-                "1/km",
-                "--kind",
-                "lr-geo",
-                "--users",
-                "random:3",
-                "--lr-radius",
-                "500m",
-            ],
-            "lr-radius",
-        ),
-        (&["--epsilon", "1/km", "--lr-max", "0"], "lr-max"),
-        (&["--epsilon", "1/km", "--stretch", "0.5"], "stretch"),
-        (&["--privacy", "very"], "--privacy"),
+        ("--epsilon 1/km --kind lr-geo --users random:3 --lr-radius 500m", "lr-radius"),
+        ("--epsilon 1/km --lr-max 0", "lr-max"),
+        ("--epsilon 1/km --stretch 0.5", "stretch"),
+        ("--privacy very", "--privacy"),
     ];
     for (more, field) in cases {
-        let (message, code) = scratch.refused(&build(more));
-        assert!(message.contains(field), "{more:?}: {message}");
-        assert!(code == 1 || code == 2, "{more:?}: {code}");
+        let output = scratch.run(&format!("{BUILD} {more}"));
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains(field), "{more}: {message}");
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{more}: {}", output.status);
         assert!(!message.contains("10,10"), "a position was repeated: {message}");
-        assert!(!scratch.path("m.lrmech").exists(), "{more:?} left a file");
+        assert!(!scratch.path("m.lrmech").exists(), "{more} left a file");
     }
-    scratch.ok(&build(&[
-        "--epsilon",
-        "1/km",
-        "--kind",
-        "lp",
-        "--gamma",
-        "300m",
-        "--allow-disconnected",
-    ]));
+    scratch.succeed(&format!("{BUILD} --epsilon 1/km --kind lp --gamma 300m --allow-disconnected"));
 
-    scratch.ok(&build(&["--epsilon", "1/km", "--kind", "laplace"]));
-    let (message, _) = scratch.refused(&["obfuscate", "m.lrmech", "--at", "10.125,10.5"]);
+    scratch.succeed(&format!("{BUILD} --epsilon 1/km --kind laplace"));
+    let message = scratch.fail("obfuscate m.lrmech --at 10.125,10.5");
     assert!(message.contains("outside the map") && !message.contains("10.125"), "{message}");
-    scratch.ok(&["map", "build", "--demo", "--cell", "900m", "-o", "other.lrmap"]);
-    for command in [&["verify", "m.lrmech"][..], &["mechanism", "info", "m.lrmech"]] {
-        let (message, _) = scratch.refused(&[command, &["--map", "other.lrmap"]].concat());
+    scratch.succeed("map build --demo --cell 900m -o other.lrmap");
+    for command in ["verify m.lrmech", "mechanism info m.lrmech"] {
+        let message = scratch.fail(&format!("{command} --map other.lrmap"));
         assert!(message.contains("version"), "{message}");
     }
     let bytes = std::fs::read(scratch.path("m.lrmech")).unwrap();
     std::fs::write(scratch.path("cut.lrmech"), &bytes[..bytes.len() / 2]).unwrap();
-    let (message, _) = scratch.refused(&["verify", "cut.lrmech"]);
-    assert!(message.contains("checksum"), "{message}");
-    let (message, _) = scratch.refused(&["verify", "city.lrmap"]);
-    assert!(message.contains("not a mechanism"), "{message}");
-    assert!(no_leftovers(&scratch.0));
-}
-
-fn no_leftovers(folder: &Path) -> bool {
-    let names = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name());
-    names.into_iter().all(|name| !name.to_string_lossy().contains("part"))
+    assert!(scratch.fail("verify cut.lrmech").contains("checksum"));
+    assert!(scratch.fail("verify city.lrmap").contains("not a mechanism"));
+    assert!(!scratch.names().iter().any(|name| name.contains("part")));
 }

@@ -31,13 +31,16 @@ impl Scratch {
         std::fs::read_to_string(self.0.join(name)).unwrap()
     }
 
-    /// Runs `lrgeo` in the directory, the arguments split at spaces.
+    /// Runs `lrgeo` in the directory, the arguments split at spaces; those within single quotes stay together.
     pub fn run(&self, arguments: &str) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_lrgeo"))
-            .args(arguments.split_whitespace())
-            .current_dir(&self.0)
-            .output()
-            .unwrap()
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lrgeo"));
+        for (at, part) in arguments.split('\'').enumerate() {
+            match at % 2 {
+                0 => command.args(part.split_whitespace()),
+                _ => command.arg(part),
+            };
+        }
+        command.current_dir(&self.0).output().unwrap()
     }
 
     pub fn succeed(&self, arguments: &str) -> String {
