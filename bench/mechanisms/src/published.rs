@@ -31,8 +31,8 @@ pub fn fine_section(rome: &Ground) -> Section {
     let mut lines = vec![line("published", &fine, &plan, "2 %")];
     drop(fine);
     for city in [whole(&rome.places(SEED).expect("places")), whole_of_at_least(rome, 2_500)] {
-        let gamma_km = connecting_gamma(&city, 1.0);
-        let mut plan = Plan { notion: Notion::Within { gamma_km }, ..at_one_spacing(&city) };
+        // Within the usual gamma, in spacings: neighbours do not become more as places become finer.
+        let mut plan = at_one_spacing(&city);
         plan.solver.time_limit = Some(Duration::from_secs(600));
         lines.push(line("lp", &city, &plan, "1e-6"));
     }
