@@ -85,7 +85,7 @@ fn users(city: &City, count: usize, seed: u64) -> Vec<u32> {
 }
 
 fn axis(label: &str, log: bool) -> Axis {
-    Axis { label: label.to_owned(), log }
+    Axis::new(label, log)
 }
 
 /// A point of the repeats of one number.

@@ -10,10 +10,13 @@ use lrgeo_mechanism::{City, MechanismError, Plan, Rows, build, by_name};
 
 use super::printed::{MATCHED_ROWS, VIOLATION_ERROR, VIOLATION_RATIO};
 use super::{Entry, Notebook, Setup, Values, axis, point, settings, users, values};
-use crate::report::{Figure, Series, Shown};
+use crate::report::{Axis, Figure, Series, Shown};
 use crate::violations::violations;
 
 const PLACES: usize = 200;
+
+/// The label of axes whose values lie between 0 and 1.
+const SHARE: &str = "share";
 
 /// 2 to 10 users.
 pub fn run(
@@ -68,7 +71,7 @@ pub fn run(
             title: format!("{title}, {name} settings"),
             about: about.clone(),
             x: axis("users", false),
-            y: axis(y, log),
+            y: Axis { share: y == SHARE, ..axis(y, log) },
             series,
             shown: Shown::Plot,
             flags: Vec::new(),
@@ -76,7 +79,7 @@ pub fn run(
         let mut ratio = figure(
             "gv-ratio",
             "Geo-Ind violation ratio",
-            "share",
+            SHARE,
             false,
             vec![
                 beside("entries, as the paper counts", "paper ratio", Some(VIOLATION_RATIO)),
@@ -197,7 +200,7 @@ pub fn matched(
             setup.ground.name
         ),
         x: axis("cell size, km", false),
-        y: axis(y, true),
+        y: Axis { share: y == SHARE, ..axis(y, true) },
         series,
         shown: Shown::Plot,
         flags: Vec::new(),
@@ -210,12 +213,7 @@ pub fn matched(
             "entries",
             series("entries", by_value),
         ),
-        figure(
-            "matched-share",
-            "The same as a share of the table",
-            "share",
-            series("share", share),
-        ),
+        figure("matched-share", "The same as a share of the table", SHARE, series("share", share)),
     ])
 }
 

@@ -33,6 +33,21 @@ pub struct Axis {
     pub label: String,
     /// Whether a plot is logarithmic in it.
     pub log: bool,
+    /// Whether its values are shares: error bars then end at one.
+    #[serde(default)]
+    pub share: bool,
+}
+
+impl Axis {
+    /// An axis of any values.
+    pub fn new(label: impl Into<String>, log: bool) -> Self {
+        Self { label: label.into(), log, share: false }
+    }
+
+    /// No value on it can be larger.
+    pub fn most(&self) -> f64 {
+        if self.share { 1.0 } else { f64::INFINITY }
+    }
 }
 
 /// How a figure is shown.

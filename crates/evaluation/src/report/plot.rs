@@ -60,6 +60,8 @@ struct Chart {
     papers: bool,
     /// Whether a value has no place on a logarithmic axis.
     edge: bool,
+    /// Where error bars end at the latest.
+    most: f64,
 }
 
 impl Chart {
@@ -76,7 +78,7 @@ impl Chart {
                 // A bar that nearly reaches zero would take all decades for itself.
                 let least = if figure.y.log { mean / 10.0 } else { least };
                 let foot = (mean - spread).max(least);
-                [foot, mean, mean + spread]
+                [foot, mean, (mean + spread).min(figure.y.most().max(mean))]
             })
             .chain(papers.iter().copied())
             .collect();
@@ -104,6 +106,7 @@ impl Chart {
             papers: !papers.is_empty(),
             edge: (y.log && all.iter().any(|value| *value <= 0.0))
                 || (x.log && drawn().any(|(point, _)| point.x <= 0.0)),
+            most: figure.y.most(),
         };
         let gaps = settings.windows(2).map(|pair| chart.across(pair[1]) - chart.across(pair[0]));
         let room = gaps.fold(INSET, f64::min) / series as f64;
@@ -239,7 +242,8 @@ impl Chart {
     /// An error bar; one that the axis cuts off ends without a foot.
     fn draw_bar(&self, bars: &mut String, x: f64, mean: f64, spread: f64) {
         if spread > 0.0 {
-            let (top, foot) = (self.down(mean + spread), self.down(mean - spread));
+            let top = self.down((mean + spread).min(self.most.max(mean)));
+            let foot = self.down(mean - spread);
             let _ = write!(bars, "M{x:.1} {top:.1}V{foot:.1}M{:.1} {top:.1}h6", x - 3.0);
             if !self.y.is_below(mean - spread) {
                 let _ = write!(bars, "M{:.1} {foot:.1}h6", x - 3.0);

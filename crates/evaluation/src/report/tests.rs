@@ -3,7 +3,7 @@
 use super::*;
 
 fn axis(label: &str, log: bool) -> Axis {
-    Axis { label: label.into(), log }
+    Axis::new(label, log)
 }
 
 fn point(x: f64, values: &[f64]) -> Point {
@@ -173,6 +173,18 @@ fn what_has_no_logarithm_lies_on_the_edge_and_is_explained() {
     let none = vec![point(0.0, &[0.0]), point(-1.0, &[-2.0])];
     report.figures = vec![figure("none", Shown::Plot, true, none)];
     assert_sound(&report);
+}
+
+/// 0.5 and 1 have the mean 0.75 and a spread of 0.69: of shares, nothing is drawn or labelled above one.
+#[test]
+fn bars_of_shares_end_at_one() {
+    let of = |share: bool| {
+        let mut figure = figure("share", Shown::Plot, false, vec![point(1.0, &[0.5, 1.0])]);
+        figure.y = Axis { share, ..figure.y };
+        html::page(&Report { figures: vec![figure], ..sample() })
+    };
+    let above = ">1.2<";
+    assert!(of(false).contains(above) && !of(true).contains(above));
 }
 
 #[test]
