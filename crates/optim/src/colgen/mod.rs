@@ -64,6 +64,10 @@ const HOPELESS: f64 = 10.0;
 /// Columns kept in the master, per row: twice what a vertex needs.
 const COLUMNS_PER_ROW: usize = 2;
 
+/// A round that raises no bound after another one adds this part of a row's worth of columns to those kept: columns that are
+/// dropped and found again bring none forward.
+const MORE_COLUMNS: usize = 4;
+
 /// More outer iterations than this are not worth it: the best so far is returned.
 const MOST_ITERATIONS: usize = 500;
 
@@ -158,6 +162,9 @@ struct Run<'a> {
     /// How much wider than usual the box around the duals is.
     leaning: f64,
     generated: usize,
+    /// Whether the last round raised the bound, and how many did not after one that did not either.
+    raised: bool,
+    idle_rounds: usize,
     trace: Vec<TracePoint>,
 }
 
@@ -226,6 +233,8 @@ impl<'a> Run<'a> {
             target: f64::INFINITY,
             leaning: 1.0,
             generated: 0,
+            raised: true,
+            idle_rounds: 0,
             trace: Vec::new(),
             blocks,
         })
@@ -259,7 +268,8 @@ impl<'a> Run<'a> {
     fn drop_columns(&mut self) {
         let most = COLUMNS_PER_ROW * self.problem.rows()
             + 16 * self.master.links.len()
-            + 2 * self.iterations;
+            + 2 * self.iterations
+            + self.idle_rounds * self.problem.rows() / MORE_COLUMNS;
         self.master.keep(most);
     }
 
@@ -351,7 +361,11 @@ impl<'a> Run<'a> {
             self.begin_anew();
             self.advance_master();
         }
+        let before = self.lower_bound;
         let (feasible, found) = self.separate();
+        let raised = self.lower_bound > before;
+        self.idle_rounds += usize::from(!raised && !self.raised);
+        self.raised = raised;
         self.refuse_infeasible()?;
         let estimate = self.estimate();
         let gap = relative_gap(self.mean_cost, estimate, self.lower_bound);
