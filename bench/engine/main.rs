@@ -60,9 +60,13 @@ fn main() {
         }
     };
     let has = |name: &str| words.iter().any(|w| w == name);
-    let (name, problem) = match has("--uneven") {
-        true => (name + ", uneven prior", uneven_prior(&problem)),
-        false => (name, problem),
+    let (name, problem, retargeted) = match has("--uneven") {
+        true => (
+            name + ", uneven prior",
+            uneven_prior(&problem),
+            retargeted.map(|problem| uneven_prior(&problem)),
+        ),
+        false => (name, problem, retargeted),
     };
     if let Some(path) = option("--dump") {
         let bytes = format::problem_to_npz(&problem).expect("a problem within the limits");

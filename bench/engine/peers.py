@@ -3,8 +3,8 @@
 Times are CPU seconds of one thread: the machine may be shared. `--full` adds the instances on which the
 peers need minutes; `--limit` caps each peer's solve. Writes bench/results/engine.{md,json}; with `--only PEERS`
 (for instance `--only numpy,resolve,even`) only these rows, and they are printed instead. Besides the solvers a peer may be
-`numpy` (one dense product), `resolve` (our own solve from scratch against a warm start after a change of 5 % in every
-cost, and in epsilon) or `even` (our own solve with an even prior).
+`numpy` (one dense product), `resolve` (our own solve from scratch against a warm start after a change of 5 % in the
+targets' weights, in the prior, in every single cost, and in epsilon) or `even` (our own solve with an even prior).
 """
 
 import argparse
@@ -186,8 +186,8 @@ def main():
                 cells.append(f"{own / unit:.0f} u_n")
                 record = {"peer": peer, "seconds": unit}
             elif peer == "resolve":
-                changes = [("cost", result["cost_changed"]), ("eps", result["epsilon_changed"])]
-                cells += [f"{name} {c['cold']:.3f} s: {c['cold'] / c['warm']:.1f}x" for name, c in changes]
+                changes = {key.removesuffix("_changed"): c for key, c in result.items() if key.endswith("_changed")}
+                cells += [f"{name} {c['cold']:.3f} s: {c['cold'] / c['warm']:.1f}x" for name, c in changes.items()]
                 record = {"peer": peer}
             elif peer == "even":
                 even = ours(arguments.replace(" --uneven", ""), dump)["seconds"]

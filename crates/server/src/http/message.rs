@@ -9,6 +9,7 @@ use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::{Reason, Refusal};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio_stream::StreamExt;
 
 use crate::catalogue::File;
 use crate::refuse;
@@ -77,8 +78,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Message<T> {
                 return refuse::because(Reason::UnsupportedEncoding, message);
             };
             let limit = app.limits.body_bytes;
-            let bytes = axum::body::to_bytes(body, limit).await;
-            let Ok(bytes) = bytes else {
+            let Some(bytes) = read_up_to(limit, body).await else {
                 return refuse::too_large(format!(
                     "the body is longer than {limit} bytes, or broke off"
                 ));
@@ -90,6 +90,25 @@ impl<T: DeserializeOwned> FromRequest<App> for Message<T> {
             Err(refusal) => Err(No(reads, refusal)),
         }
     }
+}
+
+/// A body of no more than `limit` bytes; `None` when it is longer or breaks off.
+///
+/// As much again is read and forgotten: a client that is still sending when the connection is closed would see
+/// that, and not the answer which says why.
+async fn read_up_to(limit: usize, body: Body) -> Option<Vec<u8>> {
+    let (mut kept, mut length) = (Vec::new(), 0_usize);
+    let mut frames = body.into_data_stream();
+    while let Some(frame) = frames.next().await {
+        let frame = frame.ok()?;
+        length = length.saturating_add(frame.len());
+        if length <= limit {
+            kept.extend_from_slice(&frame);
+        } else if length > limit.saturating_mul(2) {
+            return None;
+        }
+    }
+    (length <= limit).then_some(kept)
 }
 
 /// The query of a request.
