@@ -1,12 +1,13 @@
 //! Where a solve begins: first columns, and duals and weights from the closed form where it is near.
 
+use super::Run;
 use super::block::Root;
 use super::closed_form::{ClosedForm, closed_form};
 use super::master::{Column, Kind};
 use super::pricing::node_weights;
+use super::round::{BOX_RADIUS, MASTER_SHARE, Round};
 use super::tree::Scratch;
 use super::warm::WarmStart;
-use super::{BOX_RADIUS, Round, Run};
 use crate::solution::{Solution, relative_gap};
 
 /// The closed form is a good place to begin from where no more than this share of all subtrees of all
@@ -168,7 +169,7 @@ impl Run<'_> {
         let unserved = self.imbalance();
         let estimate = (self.estimate() + unserved).max(feasible.bound * (1.0 + self.settings.gap));
         let gap = relative_gap(self.mean_cost, estimate, feasible.bound);
-        self.target = super::MASTER_SHARE * (estimate - feasible.bound);
+        self.target = MASTER_SHARE * (estimate - feasible.bound);
         self.add_columns(Round { feasible, found, estimate, gap });
         None
     }

@@ -2,6 +2,7 @@
 
 use super::Run;
 use super::master::{Column, Kind};
+use super::round::{MASTER_SHARE, Round};
 use super::tree::Tree;
 use crate::problem::Problem;
 use crate::solution::relative_gap;
@@ -114,8 +115,8 @@ impl Run<'_> {
         }
         let estimate = self.estimate().max(feasible.bound * (1.0 + WARM_GAP));
         let gap = relative_gap(self.mean_cost, estimate, feasible.bound);
-        self.target = super::MASTER_SHARE * (estimate - feasible.bound);
-        self.add_columns(super::Round { feasible, found, estimate, gap });
+        self.target = MASTER_SHARE * (estimate - feasible.bound);
+        self.add_columns(Round { feasible, found, estimate, gap });
     }
 
     /// The cost of a column whose values are given by row.

@@ -1,0 +1,214 @@
+//! One iteration: the master advances, its duals are priced and repaired, bounds are taken, columns come and go.
+
+use super::Run;
+use super::block::Root;
+use super::dual::{FeasibleDual, make_feasible};
+use super::pricing::price_all;
+use crate::error::Error;
+use crate::solution::relative_gap;
+
+/// The master is priced once its own gap is down to this share of the whole gap.
+pub(super) const MASTER_SHARE: f64 = 0.2;
+
+/// Where pricing found points for less than this share of the blocks, what is open is the master's own: it
+/// is solved further before it is priced again, in proportion.
+const FEW_FOUND: f64 = 0.1;
+
+/// But no further than to this part of its usual share.
+const LEAST_FOUND: f64 = 0.1;
+
+/// Interior steps aim at no less than this share of the complementarity wanted: central duals price
+/// better than extreme ones.
+const CENTRALITY: f64 = 0.8;
+
+/// Radius of the box around the duals, in units of each row, at a gap of 1.
+pub(super) const BOX_RADIUS: f64 = 0.5;
+
+/// Duals whose repair cost more than this many times the mean cost are no place to go on from: with
+/// ties at large eps, reduced costs are differences of numbers like e^(eps D), and their noise is paid for.
+const HOPELESS: f64 = 10.0;
+
+/// Columns kept in the master, per row: twice what a vertex needs.
+const COLUMNS_PER_ROW: usize = 2;
+
+/// A round that raises no bound after another one adds this part of a row's worth of columns to those kept: columns that are
+/// dropped and found again bring none forward.
+const MORE_COLUMNS: usize = 4;
+
+/// What one iteration found.
+pub(super) struct Round {
+    pub feasible: FeasibleDual,
+    /// Points that price out: block, and values by node.
+    pub found: Vec<(usize, Vec<f64>)>,
+    pub estimate: f64,
+    pub gap: f64,
+}
+
+impl Run<'_> {
+    /// One iteration: the master advances, its duals are priced and repaired, bounds are taken.
+    pub(super) fn round(&mut self) -> Result<Round, Error> {
+        self.iterations += 1;
+        self.advance_master();
+        if !self.master.is_sound() {
+            // Numbers that overflowed: the columns are still good, only the iterate is lost.
+            self.begin_anew();
+            self.advance_master();
+        }
+        let before = self.lower_bound;
+        let (feasible, found) = self.separate();
+        let raised = self.lower_bound > before;
+        self.idle_rounds += usize::from(!raised && !self.raised);
+        self.raised = raised;
+        self.refuse_infeasible()?;
+        let estimate = self.estimate();
+        let gap = relative_gap(self.mean_cost, estimate, self.lower_bound);
+        self.report(estimate, gap);
+        // An iterate may be worse than the ones before it; what they had reached is no less in reach.
+        self.best_estimate = self.best_estimate.min(estimate);
+        let open =
+            (self.best_estimate - self.lower_bound).max(0.05 * (estimate - self.lower_bound));
+        self.target = MASTER_SHARE * self.patience(found.len()) * open;
+        Ok(Round { feasible, found, estimate, gap })
+    }
+
+    /// How much of its usual share the master's own gap may have, after pricing found so many points.
+    fn patience(&self, found: usize) -> f64 {
+        if !self.master.links.is_empty() {
+            // Near a vertex the points of a link nearly depend on each other: no nearer than needed.
+            return 1.0;
+        }
+        let few = FEW_FOUND * self.trees.len() as f64;
+        (found as f64 / few).clamp(LEAST_FOUND, 1.0)
+    }
+
+    /// A fresh iterate over the columns there are, around the best duals.
+    fn begin_anew(&mut self) {
+        self.leaning = 1.0;
+        self.master.penalty = self.unit.iter().map(|unit| BOX_RADIUS * unit).collect();
+        self.master.mu.clone_from(&self.best_mu);
+        self.master.box_centre.clone_from(&self.best_mu);
+        self.master.pi.fill(0.0);
+        self.master.start(self.scale());
+        self.target = f64::INFINITY;
+    }
+
+    /// Cost of the current weights, artificials included, with what the row sums lack charged in
+    /// full: an upper bound once they hold.
+    pub(super) fn estimate(&self) -> f64 {
+        let estimate = self.master.objective()
+            + self.blocks.fixed_cost
+            + self.master.artificial_cost()
+            + 2.0 * self.imbalance();
+        if estimate.is_nan() { f64::INFINITY } else { estimate }
+    }
+
+    /// Interior steps until the master's own gap is below `target`.
+    fn advance_master(&mut self) -> usize {
+        let mut steps = 0;
+        loop {
+            let objective = self.master.objective();
+            let target = self.target.min(0.3 * objective);
+            self.master.step(CENTRALITY * target);
+            steps += 1;
+            if (self.master.complementarity() <= target && self.master.primal_error() < 1e-3)
+                || steps >= 30
+            {
+                return steps;
+            }
+        }
+    }
+
+    /// Prices at the master's duals, takes the bounds, and makes the duals feasible. Returns them and
+    /// the points found.
+    pub(super) fn separate(&mut self) -> (FeasibleDual, Vec<(usize, Vec<f64>)>) {
+        let mu = self.master.mu.clone();
+        let mut found = Vec::new();
+        let threshold: Vec<f64> = (self.link_of_block.iter())
+            .map(|link| link.map_or(0.0, |link| self.master.pi[link]))
+            .collect();
+        let parallel = self.settings.threads != 1;
+        let mut prices = price_all(&self.blocks, &mut self.trees, &mu, &threshold, parallel);
+        for (index, price) in prices.blocks.iter_mut().enumerate() {
+            found.extend(price.point.take().map(|point| (index, point)));
+        }
+        if prices.bound > self.lower_bound {
+            self.lower_bound = prices.bound;
+            self.best_mu.clone_from(&mu);
+        }
+        let tolerance = 1e-13 * self.scale();
+        let mut feasible = make_feasible(&self.blocks, &mut self.trees, &mu, &prices, tolerance);
+        if feasible.bound > self.lower_bound {
+            self.lower_bound = feasible.bound;
+            self.best_mu.clone_from(&feasible.mu);
+        }
+        found.append(&mut feasible.found);
+        if feasible.bound > self.centre_bound {
+            self.centre_bound = feasible.bound;
+            self.centre.clone_from(&feasible.mu);
+        } else if feasible.bound < -HOPELESS * self.mean_cost {
+            feasible.bound = self.centre_bound;
+            feasible.mu.clone_from(&self.centre);
+        }
+        (feasible, found)
+    }
+
+    /// The radius of the box around the duals: it shrinks with the gap, and grows where the master
+    /// leans on it.
+    fn set_box(&mut self, feasible: &FeasibleDual, estimate: f64) {
+        let open = (estimate - feasible.bound).max(0.0);
+        let gap = relative_gap(self.mean_cost, estimate, feasible.bound).clamp(1e-12, 1.0);
+        if self.imbalance() > 0.3 * open {
+            self.leaning *= 2.0;
+        } else {
+            self.leaning = (0.7 * self.leaning).max(1.0);
+        }
+        let radius = BOX_RADIUS * gap.sqrt().sqrt() * self.leaning;
+        self.master.penalty = self.unit.iter().map(|unit| radius * unit).collect();
+    }
+
+    /// Drops the columns that matter least once there are too many. With every iteration a few more
+    /// may stay, so that dropping and finding the same ones again comes to an end.
+    fn drop_columns(&mut self) {
+        let most = COLUMNS_PER_ROW * self.problem.rows()
+            + 16 * self.master.links.len()
+            + 2 * self.iterations
+            + self.idle_rounds * self.problem.rows() / MORE_COLUMNS;
+        self.master.keep(most);
+    }
+
+    /// Adds the points found and moves the duals to where every column has slack, so that the
+    /// interior iterate can go on from where it stands.
+    pub(super) fn add_columns(&mut self, round: Round) {
+        let Round { feasible, found, estimate, .. } = round;
+        self.set_box(&feasible, estimate);
+        self.drop_columns();
+        let first_new = self.master.columns.len();
+        for (index, point) in &found {
+            let column = self.column(*index, point);
+            self.master.push(column, 0.0, 0.0);
+        }
+        self.generated += self.master.columns.len() - first_new;
+        let open = (estimate - feasible.bound).max(1e-9 * self.scale());
+        let centre = open / self.master.variables() as f64;
+        let mut mu = feasible.mu;
+        mu.iter_mut().for_each(|mu| *mu -= centre);
+        if !self.master.links.is_empty() {
+            let nowhere = vec![f64::NEG_INFINITY; self.trees.len()];
+            let parallel = self.settings.threads != 1;
+            let prices = price_all(&self.blocks, &mut self.trees, &mu, &nowhere, parallel);
+            for (index, link) in self.link_of_block.iter().enumerate() {
+                let Some(link) = *link else { continue };
+                let block = &self.blocks.blocks[index];
+                let slack = match block.root {
+                    Root::Y => {
+                        let shared = self.blocks.of_column[block.column].len() as f64;
+                        0.5 * prices.tied[block.column].max(0.0) / shared
+                    }
+                    _ => centre,
+                };
+                self.master.pi[link] = prices.blocks[index].value - slack;
+            }
+        }
+        self.master.restart(mu, centre, first_new);
+    }
+}
