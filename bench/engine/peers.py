@@ -10,7 +10,6 @@ targets' weights, in the prior, in every single cost, and in epsilon) or `even` 
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import time
@@ -18,6 +17,9 @@ from pathlib import Path
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np  # noqa: E402  (after the thread count is set)
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import machine  # noqa: E402  (beside the benchmarks' folders)
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -156,14 +158,6 @@ def product(n):
     return best
 
 
-def machine():
-    model = "unknown"
-    if Path("/proc/cpuinfo").exists():
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        model = next((l.split(":")[1].strip() for l in lines if l.startswith("model name")), model)
-    return f"{model}, {os.cpu_count()} cores, {platform.system()}, load {os.getloadavg()[0]:.1f}"
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true")
@@ -210,7 +204,7 @@ def main():
         head = [
             "# The engine against its peers",
             "",
-            f"Machine: {machine()}. Seed 20250714. Data: Rome places and streets of `../shared/data`, or a",
+            f"Machine: {machine.description()}. Seed 20250714. Data: Rome places and streets of `../shared/data`, or a",
             "jittered grid where that is absent (named in the row). All to a proven gap of 1e-6, one thread, strict output",
             "and proof of the bound included in our time.",
             "",

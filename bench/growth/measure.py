@@ -13,10 +13,13 @@ import json
 import math
 import os
 import pathlib
-import platform
 import subprocess
+import sys
 
 import picture
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import machine  # noqa: E402  (beside the benchmarks' folders)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "target/release/examples"
@@ -64,12 +67,6 @@ def measure(command, data):
         again = [json.loads(run(command))["seconds"] for _ in range(REPEATS)]
         seconds = min([result["seconds"], *again])
     return {"seconds": seconds, "megabytes": result["megabytes"], "gap": result["gap"]}
-
-
-def machine():
-    lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines() if os.path.exists("/proc/cpuinfo") else []
-    model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "unknown processor")
-    return f"{model}, {os.cpu_count()} cores, {platform.system()}, load {os.getloadavg()[0]:.1f}"
 
 
 def table(record):
@@ -123,7 +120,7 @@ def main():
     if options.draw:
         record = json.loads((folder / "growth.json").read_text())
     else:
-        record = {"machine": machine(), "rome": (ROOT / options.data / "02-rome-streets").exists(), "series": []}
+        record = {"machine": machine.description(), "rome": (ROOT / options.data / "02-rome-streets").exists(), "series": []}
         for over, name, sizes, command in SERIES:
             points = []
             for size in sizes:
