@@ -21,12 +21,6 @@ const CUT: f32 = 6.0;
 /// Relative addition to the diagonal of each part's matrix.
 const REGULARISATION: f64 = 1e-10;
 
-struct Block {
-    factor: Mat<f64>,
-    /// Square roots of the partition of unity: rows shared by several parts count once in all.
-    weight: Vec<f64>,
-}
-
 /// `A W A'` with its preconditioner.
 pub(crate) struct Normal<'a> {
     view: &'a View<'a>,
@@ -34,7 +28,8 @@ pub(crate) struct Normal<'a> {
     windows: &'a Windows,
     weights: Vec<Vec<f64>>,
     parts: &'a [Part],
-    blocks: Vec<Block>,
+    /// The factor of each part's block.
+    factors: Vec<Mat<f64>>,
 }
 
 impl<'a> Normal<'a> {
@@ -47,26 +42,19 @@ impl<'a> Normal<'a> {
         weights: Vec<Vec<f64>>,
     ) -> Result<Self, Stopped> {
         let n = rays.columns.len();
-        let mut cover = vec![0u32; n];
-        for &i in parts.iter().flat_map(|p| &p.rows) {
-            cover[i as usize] += 1;
-        }
         let columns = columns_of_parts(windows, parts);
-        let blocks = parts
+        let factors = parts
             .par_iter()
             .zip(columns)
             .map_init(
                 || vec![u32::MAX; n],
                 |local, (part, columns)| {
                     view.proceed()?;
-                    let factor = factor(assemble(rays, windows, part, &columns, &weights, local));
-                    let weight =
-                        part.rows.iter().map(|&i| (1.0 / f64::from(cover[i as usize])).sqrt());
-                    Ok(Block { factor, weight: weight.collect() })
+                    Ok(factor(assemble(rays, windows, part, &columns, &weights, local)))
                 },
             )
             .collect::<Result<_, Stopped>>()?;
-        Ok(Self { view, rays, windows, weights, parts, blocks })
+        Ok(Self { view, rays, windows, weights, parts, factors })
     }
 
     fn apply(&self, v: &[f64]) -> Vec<f64> {
@@ -77,27 +65,27 @@ impl<'a> Normal<'a> {
         })
     }
 
+    /// The sum of the parts' solutions. Rows that several parts share count several times, at most fourfold on a map: to
+    /// weigh them would spoil the modes that reach into a margin, which are the worst conditioned ones.
     fn precondition(&self, r: &[f64]) -> Vec<f64> {
         let pieces: Vec<Vec<f64>> = self
             .parts
             .par_iter()
-            .zip(&self.blocks)
-            .map(|(part, block)| {
-                let mut rhs = Mat::from_fn(part.rows.len(), 1, |at, _| {
-                    r[part.rows[at] as usize] * block.weight[at]
-                });
+            .zip(&self.factors)
+            .map(|(part, factor)| {
+                let mut rhs = Mat::from_fn(part.rows.len(), 1, |at, _| r[part.rows[at] as usize]);
                 let mut memory = MemBuffer::new(llt::solve::solve_in_place_scratch::<f64>(
                     part.rows.len(),
                     1,
                     Par::Seq,
                 ));
                 llt::solve::solve_in_place(
-                    block.factor.as_ref(),
+                    factor.as_ref(),
                     rhs.as_mut(),
                     Par::Seq,
                     MemStack::new(&mut memory),
                 );
-                (0..part.rows.len()).map(|at| rhs[(at, 0)] * block.weight[at]).collect()
+                rhs.col_as_slice(0).to_vec()
             })
             .collect();
         let mut sum = vec![0.0; r.len()];
