@@ -6,6 +6,7 @@
 //! root is the constant 1.
 
 use super::graph::Graph;
+use super::pricing::for_each;
 use super::tree::Tree;
 use super::zero::ZeroPart;
 use crate::error::{Error, Infeasibility};
@@ -52,8 +53,22 @@ pub(crate) struct Block {
     pub cost: Vec<f64>,
     /// Node of y inside the block (columns with bounds and unfixed ties), with the tied rows.
     pub inner_y: Option<usize>,
+    /// Where the first tree grows from: the root, or the cheapest row of a cone.
+    start: usize,
+    /// The first tree, where it was needed to see that the block has a point at all.
+    tree: Option<Tree>,
+}
+
+impl Block {
     /// The tree of the smallest point, or of the shortest paths from the cheapest row.
-    pub tree: Tree,
+    fn first_tree(&mut self) -> Tree {
+        self.tree.take().unwrap_or_else(|| {
+            let is_capped = self.root == Root::Cone;
+            let tree = Tree::shortest_paths(&self.graph, self.start, is_capped);
+            // Connected, with finite links both ways, or seen to have a point.
+            tree.expect("every node is reached")
+        })
+    }
 }
 
 /// The tied rows of one column, `z = y f`.
@@ -131,6 +146,11 @@ impl Blocks {
         }
         Ok(all)
     }
+
+    /// The trees that blocks begin with.
+    pub fn first_trees(&mut self, parallel: bool) -> Vec<Tree> {
+        for_each(&mut self.blocks, parallel, |(_, block), ()| block.first_tree())
+    }
 }
 
 struct Builder<'a> {
@@ -182,14 +202,13 @@ impl<'a> Builder<'a> {
         pairs
     }
 
-    /// A cone with its shortest-path tree from its cheapest row.
+    /// A cone, to be begun at its cheapest row.
     fn cone(&self, column: usize, graph: Arc<Graph>, rows: Arc<[u32]>) -> Block {
         let mut cost = vec![0.0; rows.len()];
         self.problem.cost().fill(column, &rows, &mut cost);
         let cheapest = (0..cost.len()).min_by(|&a, &b| cost[a].total_cmp(&cost[b])).unwrap_or(0);
-        // Connected, with finite links both ways: every node is reached.
-        let tree = Tree::shortest_paths(&graph, cheapest, true).expect("a connected component");
-        Block { column, root: Root::Cone, graph, rows, cost, inner_y: None, tree }
+        let (start, tree) = (cheapest, None);
+        Block { column, root: Root::Cone, graph, rows, cost, inner_y: None, start, tree }
     }
 
     /// Labels of connected parts among the free rows; `NO_ROW` elsewhere.
@@ -469,7 +488,8 @@ impl<'a> Builder<'a> {
             let row = blamed.unwrap_or(0) as usize;
             return Err(Error::Infeasible { row, reason: Infeasibility::BoundsContradict });
         };
-        all.blocks.push(Block { column, root, graph, rows: node_rows.into(), cost, inner_y, tree });
+        let (rows, start, tree) = (node_rows.into(), root_node as usize, Some(tree));
+        all.blocks.push(Block { column, root, graph, rows, cost, inner_y, start, tree });
         Ok(true)
     }
 

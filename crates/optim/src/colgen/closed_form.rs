@@ -5,7 +5,7 @@
 //! it is not the optimum it is still the best place to begin from: at eps*spacing of 1 about one per
 //! cent off. Ties and bounds are not looked at: repairing the duals takes care of them.
 
-use super::block::{Block, Blocks, Root};
+use super::block::{Blocks, Root};
 use super::tree::Tree;
 use crate::problem::Problem;
 use faer::linalg::solvers::Solve;
@@ -33,15 +33,19 @@ pub(super) struct WeightedRay {
     pub weight: f64,
 }
 
-/// Solves both linear systems, component by component; `None` where one is singular.
-pub(super) fn closed_form(problem: &Problem, blocks: &Blocks) -> Option<ClosedForm> {
+/// Solves both linear systems, component by component; `None` where one is singular. `trees` are the first ones.
+pub(super) fn closed_form(
+    problem: &Problem,
+    blocks: &Blocks,
+    trees: &[Tree],
+) -> Option<ClosedForm> {
     let mut cones: HashMap<(usize, u32), usize> = HashMap::new();
     // First trees by the row that they start from: most rows are the cheapest of some column.
-    let mut first_trees: HashMap<u32, &Block> = HashMap::new();
-    for (index, block) in blocks.blocks.iter().enumerate() {
+    let mut first_trees: HashMap<u32, &Tree> = HashMap::new();
+    for (index, (block, tree)) in blocks.blocks.iter().zip(trees).enumerate() {
         if block.root == Root::Cone {
             cones.insert((block.column, block.rows[0]), index);
-            first_trees.extend(block.tree.tops().map(|top| (block.rows[top], block)));
+            first_trees.extend(tree.tops().map(|top| (block.rows[top], tree)));
         }
     }
     let mut all = ClosedForm {
@@ -53,12 +57,12 @@ pub(super) fn closed_form(problem: &Problem, blocks: &Blocks) -> Option<ClosedFo
         let size = rows.len();
         let mut rays = Vec::with_capacity(size * size);
         for node in 0..size {
-            let known = first_trees.get(&rows[node]).filter(|block| block.rows.len() == size);
+            let known = first_trees.get(&rows[node]).filter(|tree| tree.point().len() == size);
             match known {
-                Some(block) => rays.extend(block.tree.logs().iter().map(|log| log.exp())),
+                Some(tree) => rays.extend_from_slice(tree.point()),
                 None => {
                     let tree = Tree::shortest_paths(graph, node, true)?;
-                    rays.extend(tree.logs().iter().map(|log| log.exp()));
+                    rays.extend_from_slice(tree.point());
                 }
             }
         }
@@ -69,7 +73,7 @@ pub(super) fn closed_form(problem: &Problem, blocks: &Blocks) -> Option<ClosedFo
         for (node, &(column, cost)) in cheapest.iter().enumerate() {
             let cone = cones.get(&(column, rows[0])).copied();
             let cone = cone.filter(|&cone| blocks.blocks[cone].rows.len() == size);
-            let first = cone.filter(|&cone| blocks.blocks[cone].tree.tops().next() == Some(node));
+            let first = cone.filter(|&cone| trees[cone].tops().next() == Some(node));
             right[(node, 0)] = cost;
             right[(node, 1)] = 1.0;
             served.push((cone, first.is_some()));

@@ -80,7 +80,14 @@ pub fn solve_from(
 ) -> Result<Solution, Error> {
     let stop = settings.start()?;
     let mut run = Run::new(problem, settings, stop)?;
-    let solution = match run.start(warm) {
+    let closed_form = match warm.fits(problem) {
+        true => {
+            run.start_warm(warm);
+            None
+        }
+        false => run.start_cold(),
+    };
+    let solution = match closed_form {
         Some(solution) => solution,
         None => run.iterate()?,
     };
@@ -90,8 +97,8 @@ pub fn solve_from(
 
 /// Flows, column by column, that prove the best bound known for `mu`; see [`crate::bound`].
 pub fn flows(problem: &Problem, mu: &[f64]) -> Result<Vec<Vec<ArcFlow>>, Error> {
-    let blocks = Blocks::new(problem)?;
-    let mut trees: Vec<Tree> = blocks.blocks.iter().map(|block| block.tree.clone()).collect();
+    let mut blocks = Blocks::new(problem)?;
+    let mut trees = blocks.first_trees(true);
     let nowhere = vec![f64::NEG_INFINITY; trees.len()];
     price_all(&blocks, &mut trees, mu, &nowhere, true);
     Ok(Prover::new(problem).flows(&blocks, &trees, mu))
@@ -176,12 +183,11 @@ impl<'a> Run<'a> {
         let scale = (mean_cost / rows).max(f64::MIN_POSITIVE);
         let penalty = vec![BOX_RADIUS * scale; problem.rows()];
         let master = Master::new(blocks.right_side.clone(), links, penalty, settings.threads);
-        let trees = blocks.blocks.iter().map(|block| block.tree.clone()).collect();
         Ok(Self {
             problem,
             settings,
             stop,
-            trees,
+            trees: Vec::new(),
             point_rows,
             link_of_block,
             master,

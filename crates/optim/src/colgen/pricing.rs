@@ -73,33 +73,38 @@ pub(crate) fn price_all(
     Prices { blocks: priced, bound, tied }
 }
 
+/// Does the same to every item, with working memory for each thread.
 #[cfg(feature = "parallel")]
-fn for_each<R: Send>(
-    trees: &mut [Tree],
+pub(super) fn for_each<T: Send, W: Default, R: Send>(
+    items: &mut [T],
     parallel: bool,
-    one: impl Fn((usize, &mut Tree), &mut (Scratch, Vec<f64>)) -> R + Sync + Send,
+    one: impl Fn((usize, &mut T), &mut W) -> R + Sync + Send,
 ) -> Vec<R> {
     use rayon::prelude::*;
     if parallel {
-        let work = || (Scratch::default(), Vec::new());
-        return trees.par_iter_mut().enumerate().map_init(work, |w, item| one(item, w)).collect();
+        return items
+            .par_iter_mut()
+            .enumerate()
+            .map_init(W::default, |w, item| one(item, w))
+            .collect();
     }
-    sequentially(trees, one)
+    sequentially(items, one)
 }
 
+/// Does the same to every item.
 #[cfg(not(feature = "parallel"))]
-fn for_each<R: Send>(
-    trees: &mut [Tree],
+pub(super) fn for_each<T, W: Default, R>(
+    items: &mut [T],
     _parallel: bool,
-    one: impl Fn((usize, &mut Tree), &mut (Scratch, Vec<f64>)) -> R + Sync + Send,
+    one: impl Fn((usize, &mut T), &mut W) -> R,
 ) -> Vec<R> {
-    sequentially(trees, one)
+    sequentially(items, one)
 }
 
-fn sequentially<R>(
-    trees: &mut [Tree],
-    one: impl Fn((usize, &mut Tree), &mut (Scratch, Vec<f64>)) -> R,
+fn sequentially<T, W: Default, R>(
+    items: &mut [T],
+    one: impl Fn((usize, &mut T), &mut W) -> R,
 ) -> Vec<R> {
-    let mut work = (Scratch::default(), Vec::new());
-    trees.iter_mut().enumerate().map(|item| one(item, &mut work)).collect()
+    let mut work = W::default();
+    items.iter_mut().enumerate().map(|item| one(item, &mut work)).collect()
 }

@@ -5,13 +5,35 @@ use super::pricing::node_weights;
 use super::tree::Tree;
 use crate::bound::ArcFlow;
 use crate::problem::Problem;
-use std::collections::HashMap;
 
 /// Turns priced trees into flows on the arcs of the problem.
 pub(super) struct Prover<'a> {
     pub(super) problem: &'a Problem,
-    pub(super) arc_of: HashMap<(u32, u32), usize>,
-    pub(super) neighbours: Vec<Vec<(u32, f64)>>,
+    /// The rows beside every row, in order.
+    pub(super) neighbours: Vec<Vec<Beside>>,
+}
+
+/// A row beside another one, and the arc between them.
+pub(super) struct Beside {
+    pub row: u32,
+    /// eps d, and its exponential.
+    pub log: f64,
+    pub factor: f64,
+    arc: u32,
+    /// Whether the arc, as the problem has it, leads to this row.
+    towards: bool,
+}
+
+impl Beside {
+    /// A flow on `z_here <= a z_row`, seen from the row that this one lies beside.
+    pub fn flow_from_here(&self, amount: f64) -> ArcFlow {
+        ArcFlow { arc: self.arc as usize, reversed: !self.towards, amount }
+    }
+
+    /// A flow on `z_row <= a z_here`.
+    pub fn flow_to_here(&self, amount: f64) -> ArcFlow {
+        ArcFlow { arc: self.arc as usize, reversed: self.towards, amount }
+    }
 }
 
 /// One end of a tree link: a row, and how much of it one unit of the node is.
@@ -23,30 +45,41 @@ struct End {
 
 impl<'a> Prover<'a> {
     pub fn new(problem: &'a Problem) -> Self {
-        let mut arc_of = HashMap::with_capacity(problem.arcs().len());
-        let mut neighbours = vec![Vec::new(); problem.rows()];
+        let mut neighbours: Vec<Vec<Beside>> = Vec::new();
+        neighbours.resize_with(problem.rows(), Vec::new);
         for (position, arc) in problem.arcs().iter().enumerate() {
-            let (low, high) = (arc.i.min(arc.j) as u32, arc.i.max(arc.j) as u32);
-            arc_of.insert((low, high), position);
             let log = problem.epsilon() * arc.d;
-            neighbours[arc.i].push((arc.j as u32, log));
-            neighbours[arc.j].push((arc.i as u32, log));
+            let beside = |row: usize, towards| Beside {
+                row: row as u32,
+                log,
+                factor: log.exp(),
+                arc: position as u32,
+                towards,
+            };
+            neighbours[arc.i].push(beside(arc.j, true));
+            neighbours[arc.j].push(beside(arc.i, false));
         }
-        Self { problem, arc_of, neighbours }
+        neighbours.iter_mut().for_each(|rows| rows.sort_unstable_by_key(|beside| beside.row));
+        Self { problem, neighbours }
+    }
+
+    /// How `other` lies beside `row`, if it does.
+    pub(super) fn beside(&self, row: u32, other: u32) -> Option<&Beside> {
+        let rows = &self.neighbours[row as usize];
+        rows.binary_search_by_key(&other, |beside| beside.row).ok().map(|at| &rows[at])
     }
 
     /// Flows of every column from its blocks' trees, which must be priced at `mu`.
     pub fn flows(&self, blocks: &Blocks, trees: &[Tree], mu: &[f64]) -> Vec<Vec<ArcFlow>> {
         let mut flows = vec![Vec::new(); self.problem.columns()];
-        let (mut w, mut order) = (Vec::new(), Vec::new());
+        let mut w = Vec::new();
         for (block, tree) in blocks.blocks.iter().zip(trees) {
             node_weights(block, blocks, mu, &mut w);
-            tree.order(&mut order);
             let largest = match (&blocks.tied[block.column], block.root) {
                 (Some(tied), Root::Y) => tied.largest,
                 _ => 1.0,
             };
-            self.add(block, tree, &order, largest, &mut w, &mut flows[block.column]);
+            self.add(block, tree, largest, &mut w, &mut flows[block.column]);
         }
         self.add_zeros(blocks, mu, &mut flows);
         flows
@@ -59,12 +92,13 @@ impl<'a> Prover<'a> {
         &self,
         block: &Block,
         tree: &Tree,
-        order: &[u32],
         largest: f64,
         residual: &mut [f64],
         flows: &mut Vec<ArcFlow>,
     ) {
-        for &node in order.iter().rev() {
+        let log_largest = largest.ln();
+        flows.reserve(residual.len());
+        for &node in tree.order().iter().rev() {
             let node = node as usize;
             let Some(parent) = tree.parent(node) else { continue };
             let left = residual[node];
@@ -72,25 +106,22 @@ impl<'a> Prover<'a> {
                 continue;
             }
             let Some((child, above)) = self.ends(block, node, parent, left < 0.0) else { continue };
-            let key = (child.row.min(above.row), child.row.max(above.row));
-            let Some(&arc) = self.arc_of.get(&key) else { continue };
-            let log = self.problem.epsilon() * self.problem.arcs()[arc].d;
-            let factor = log.exp();
-            let carried = tree.logs()[parent] + log + largest.ln();
+            let Some(beside) = self.beside(child.row, above.row) else { continue };
+            let factor = beside.factor;
+            let carried = tree.logs()[parent] + beside.log + log_largest;
             if left < 0.0 && !tree.is_at_ceiling(node) && carried > 0.0 {
                 continue;
             }
-            let starts_at_i = |row: u32| self.problem.arcs()[arc].i as u32 == row;
             if left < 0.0 {
                 // z_child <= a z_parent
                 let amount = -left / child.factor;
                 residual[parent] -= amount * factor * above.factor;
-                flows.push(ArcFlow { arc, reversed: !starts_at_i(child.row), amount });
+                flows.push(beside.flow_from_here(amount));
             } else {
                 // z_parent <= a z_child
                 let amount = left / (factor * child.factor);
                 residual[parent] += amount * above.factor;
-                flows.push(ArcFlow { arc, reversed: !starts_at_i(above.row), amount });
+                flows.push(beside.flow_to_here(amount));
             }
             residual[node] = 0.0;
         }
@@ -128,20 +159,17 @@ impl<'a> Prover<'a> {
         let (low, high) =
             bound.map_or((0.0, LARGEST_VALUE), |bound| (bound.low, bound.high.min(LARGEST_VALUE)));
         let Some(y) = self.problem.fixed_y().map(|y| y[column]) else { return true };
-        let log = self.neighbours[row as usize]
-            .iter()
-            .find(|(other, _)| *other == beside.row)
-            .map_or(0.0, |(_, log)| *log);
+        let log = self.beside(row, beside.row).map_or(0.0, |beside| beside.log);
         let fixed = (y * beside.factor).ln();
         if up { high.ln() < fixed + log } else { low.ln() > fixed - log }
     }
 
     /// The tied row beside `row` that limits it most: from above (`up`) or from below.
     fn tied_neighbour(&self, column: usize, row: u32, up: bool) -> Option<End> {
-        let tied = self.neighbours[row as usize].iter().filter_map(|&(other, log)| {
-            let factor = self.problem.tie(other as usize, column)?;
-            let limit = if up { log + factor.ln() } else { log - factor.ln() };
-            Some((limit, End { row: other, factor }))
+        let tied = self.neighbours[row as usize].iter().filter_map(|beside| {
+            let factor = self.problem.tie(beside.row as usize, column)?;
+            let limit = if up { beside.log + factor.ln() } else { beside.log - factor.ln() };
+            Some((limit, End { row: beside.row, factor }))
         });
         tied.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, end)| end)
     }

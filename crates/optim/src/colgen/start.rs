@@ -6,14 +6,16 @@ use super::closed_form::{ClosedForm, closed_form};
 use super::master::{Column, Kind};
 use super::pricing::node_weights;
 use super::round::{BOX_RADIUS, MASTER_SHARE, Round};
-use super::tree::Scratch;
-use super::warm::WarmStart;
+use super::tree::{Scratch, largest_point};
 use crate::solution::{Solution, relative_gap};
 
 /// The closed form is a good place to begin from where no more than this share of all subtrees of all
 /// shortest-path trees would rather move at its duals. Beyond, pricing there takes longer than
 /// what it gives.
 const NEAR_CLOSED_FORM: f64 = 0.006;
+
+/// So many trees tell what most of them do.
+const SAMPLED_TREES: usize = 200;
 
 /// A row's unit is no smaller than this share of the mean cost of a row.
 const LEAST_UNIT: f64 = 1e-3;
@@ -24,15 +26,12 @@ const LEAST_WEIGHT: f64 = 1e-3;
 impl Run<'_> {
     /// First columns: every y, every block's first point, and one flat ray per set of rows. Returns the
     /// solution where the closed form is the optimum.
-    pub(super) fn start(&mut self, warm: &WarmStart) -> Option<Solution> {
-        if warm.fits(self.problem) {
-            self.start_warm(warm);
-            return None;
-        }
+    pub(super) fn start_cold(&mut self) -> Option<Solution> {
+        self.trees = self.blocks.first_trees(self.settings.threads != 1);
         self.add_first_columns();
         self.add_flat_rays();
         self.master.start(self.scale());
-        let closed = closed_form(self.problem, &self.blocks)?;
+        let closed = closed_form(self.problem, &self.blocks, &self.trees)?;
         let cones_only = self.master.links.is_empty();
         if cones_only {
             self.set_units(&closed.smooth);
@@ -77,17 +76,16 @@ impl Run<'_> {
             self.master.push(column, 1.0, 1.0);
         }
         for index in 0..self.blocks.blocks.len() {
-            let z: Vec<f64> = self.trees[index].logs().iter().map(|log| log.exp()).collect();
-            let column = self.column(index, &z);
+            let column = self.column(index, self.trees[index].point());
             self.master.push(column, 1.0, 1.0);
-            if self.blocks.blocks[index].root != Root::Cone {
-                // The largest point as well: with both, row sums can be met from either side.
-                let block = &self.blocks.blocks[index];
-                let w = vec![-1.0; block.rows.len()];
-                let mut scratch = Scratch::default();
-                let mut tree = block.tree.clone();
-                tree.price(&block.graph, &w, &mut scratch);
-                let column = self.column(index, &scratch.z);
+            let block = &self.blocks.blocks[index];
+            if block.root == Root::Cone {
+                continue;
+            }
+            // The largest point as well: with both, row sums can be met from either side.
+            let root = self.trees[index].tops().next().unwrap_or(0);
+            if let Some(largest) = largest_point(&block.graph, root) {
+                let column = self.column(index, &largest);
                 self.master.push(column, 1.0, 1.0);
             }
         }
@@ -115,11 +113,14 @@ impl Run<'_> {
         }
     }
 
-    /// Whether most subtrees of the first trees stay where they are at the duals of the closed form.
+    /// Whether most subtrees of the first trees stay where they are at the duals of the closed form, going by a
+    /// part of the trees.
     fn is_near(&mut self, closed: &ClosedForm) -> bool {
         let (mut scratch, mut w) = (Scratch::default(), Vec::new());
         let (mut restless, mut nodes) = (0, 0);
-        for (block, tree) in self.blocks.blocks.iter().zip(&mut self.trees) {
+        let every = self.trees.len().div_ceil(SAMPLED_TREES);
+        let pairs = self.blocks.blocks.iter().zip(&mut self.trees);
+        for (block, tree) in pairs.step_by(every.max(1)) {
             node_weights(block, &self.blocks, &closed.mu, &mut w);
             restless += tree.restless(&w, &mut scratch);
             nodes += w.len();
@@ -133,7 +134,7 @@ impl Run<'_> {
         self.master.mu = closed.mu;
         let (feasible, found) = self.separate();
         if self.centre_bound <= 0.0 {
-            self.trees = self.blocks.blocks.iter().map(|block| block.tree.clone()).collect();
+            self.trees = self.blocks.first_trees(self.settings.threads != 1);
             self.master.mu.fill(0.0);
             return None;
         }

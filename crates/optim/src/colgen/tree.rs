@@ -10,7 +10,7 @@
 //! from a *top* at that ceiling. Without it a wrong dual would send its rays as far as e^(eps D) from the
 //! root. What a top's tree sums up to is the least by which the dual of its row must be lowered (`dual`).
 
-use super::graph::Graph;
+use super::graph::{Graph, Links};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -56,53 +56,26 @@ impl Tree {
     /// just the first to be there.
     pub fn shortest_paths(graph: &Graph, root: usize, capped: bool) -> Option<Self> {
         let nodes = graph.nodes();
+        // log z_node <= up + log z_target, so the target's floor is log - up.
+        let Paths { log, parent } = Paths::from(graph, root, |links| links.up)?;
         let mut tree = Self {
             first_top: root as u32,
             capped,
-            parent: vec![NONE; nodes],
+            parent,
             first_child: vec![NONE; nodes],
             next: vec![NONE; nodes],
             previous: vec![NONE; nodes],
             at_ceiling: vec![false; nodes],
-            log: vec![f64::NEG_INFINITY; nodes],
-            order: Vec::new(),
-            z: Vec::new(),
+            log,
+            order: Vec::with_capacity(nodes),
+            z: Vec::with_capacity(nodes),
             is_current: false,
         };
-        tree.log[root] = 0.0;
         tree.at_ceiling[root] = true;
-        let mut heap = BinaryHeap::from([Highest(0.0, root as u32)]);
-        let mut reached = 0;
-        // Labels are raised until nothing changes: links out of a root may be negative, so a node
-        // may be settled twice, but never more often than its label rises.
-        let budget = 64 * nodes.max(16);
-        while let Some(Highest(log, node)) = heap.pop() {
-            if log < tree.log[node as usize] {
-                continue;
-            }
-            reached += 1;
-            if reached > budget {
-                return None; // labels that rise for ever: the floors contradict each other
-            }
-            let links = graph.links(node as usize);
-            for (&target, &up) in links.targets.iter().zip(links.up) {
-                // log z_node <= up + log z_target, so the target's floor is log - up.
-                let floor = log - up;
-                if floor > tree.log[target as usize] + 1e-13 && target != root as u32 {
-                    tree.log[target as usize] = floor;
-                    tree.parent[target as usize] = node;
-                    heap.push(Highest(floor, target));
-                }
-            }
+        for node in (0..nodes).filter(|&node| node != root) {
+            tree.link_child(tree.parent[node], node as u32);
         }
-        for node in 0..nodes {
-            if node != root {
-                if tree.parent[node] == NONE {
-                    return None;
-                }
-                tree.link_child(tree.parent[node], node as u32);
-            }
-        }
+        tree.refresh();
         Some(tree)
     }
 
@@ -126,14 +99,27 @@ impl Tree {
         &self.log
     }
 
+    /// The point as of the last pricing or, before the first one, where the tree began.
+    pub fn point(&self) -> &[f64] {
+        debug_assert!(self.is_current);
+        &self.z
+    }
+
+    /// Nodes from the tops down, parents before children, likewise.
+    pub fn order(&self) -> &[u32] {
+        debug_assert!(self.is_current);
+        &self.order
+    }
+
     /// The same tree for another epsilon: all logarithms scale alike, tight links stay tight.
     pub fn scale_logs(&mut self, ratio: f64) {
         self.log.iter_mut().for_each(|log| *log *= ratio);
-        self.is_current = false;
+        self.refresh();
     }
 
-    /// Nodes from the tops down, parents before children.
-    pub fn order(&self, order: &mut Vec<u32>) {
+    /// Brings order and point up to date.
+    fn refresh(&mut self) {
+        let mut order = std::mem::take(&mut self.order);
         order.clear();
         order.extend(self.tops().map(|top| top as u32));
         let mut position = 0;
@@ -145,6 +131,10 @@ impl Tree {
             }
             position += 1;
         }
+        self.order = order;
+        self.z.clear();
+        self.z.extend(self.log.iter().map(|log| log.exp()));
+        self.is_current = true;
     }
 
     /// Minimises `w . z` over the cone, scaled to 1 at the root or capped at 1, from the current tree. The
@@ -232,12 +222,7 @@ impl Tree {
     /// Fresh z and subtree sums; returns the size below which a sum counts as zero.
     fn sum_subtrees(&mut self, w: &[f64], scratch: &mut Scratch) -> f64 {
         if !self.is_current {
-            let mut order = std::mem::take(&mut self.order);
-            self.order(&mut order);
-            self.order = order;
-            self.z.clear();
-            self.z.extend(self.log.iter().map(|log| log.exp()));
-            self.is_current = true;
+            self.refresh();
         }
         scratch.z.clone_from(&self.z);
         scratch.subtree.clear();
@@ -403,6 +388,58 @@ impl Tree {
         if next != NONE {
             self.previous[next as usize] = previous;
         }
+    }
+}
+
+/// The largest point with `z_root = 1`, along the ceilings; `None` where some node has none.
+pub(super) fn largest_point(graph: &Graph, root: usize) -> Option<Vec<f64>> {
+    // log z_target <= down + log z_node: the floors of 1 / z.
+    let paths = Paths::from(graph, root, |links| links.down)?;
+    Some(paths.log.iter().map(|log| (-log).exp()).collect())
+}
+
+/// Shortest paths from a root.
+struct Paths {
+    /// Minus the distance.
+    log: Vec<f64>,
+    parent: Vec<u32>,
+}
+
+impl Paths {
+    /// With the lengths that `lengths` takes from every node's links; `None` when some node cannot be reached.
+    fn from(
+        graph: &Graph,
+        root: usize,
+        lengths: impl for<'a> Fn(&Links<'a>) -> &'a [f64],
+    ) -> Option<Self> {
+        let nodes = graph.nodes();
+        let mut paths = Self { log: vec![f64::NEG_INFINITY; nodes], parent: vec![NONE; nodes] };
+        paths.log[root] = 0.0;
+        let mut heap = BinaryHeap::from([Highest(0.0, root as u32)]);
+        let mut reached = 0;
+        // Labels are raised until nothing changes: links out of a root may be negative, so a node
+        // may be settled twice, but never more often than its label rises.
+        let budget = 64 * nodes.max(16);
+        while let Some(Highest(log, node)) = heap.pop() {
+            if log < paths.log[node as usize] {
+                continue;
+            }
+            reached += 1;
+            if reached > budget {
+                return None; // labels that rise for ever: the limits contradict each other
+            }
+            let links = graph.links(node as usize);
+            for (&target, &length) in links.targets.iter().zip(lengths(&links)) {
+                let label = log - length;
+                if label > paths.log[target as usize] + 1e-13 && target != root as u32 {
+                    paths.log[target as usize] = label;
+                    paths.parent[target as usize] = node;
+                    heap.push(Highest(label, target));
+                }
+            }
+        }
+        let all = paths.parent.iter().filter(|&&parent| parent == NONE).count() == 1;
+        all.then_some(paths)
     }
 }
 

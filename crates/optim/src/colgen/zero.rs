@@ -47,7 +47,7 @@ impl Prover<'_> {
     /// Carries the negative residuals of a part to the zeros beside it, the farthest first.
     fn add_zero_part(&self, part: &ZeroPart, mu: &[f64], flows: &mut Vec<ArcFlow>) {
         let beside = part.rows.iter().flat_map(|&row| &self.neighbours[row as usize]);
-        let tied = beside.filter(|(row, _)| self.is_tied(*row, part.column)).map(|(row, _)| *row);
+        let tied = beside.map(|beside| beside.row).filter(|&row| self.is_tied(row, part.column));
         let held = self.held_at_zero(part.column).filter(|row| part.rows.contains(row));
         let starts = tied.chain(held).map(|row| Highest(0.0, row)).collect();
         let reach = self.reach(part.column, starts);
@@ -117,10 +117,10 @@ impl Prover<'_> {
         }
         let mut worst: Option<(Vec<u32>, f64)> = None;
         for &(row, factor) in tied {
-            for &(last, log) in &self.neighbours[row as usize] {
-                let excess = reach.label[last as usize] - log - factor.ln();
+            for last in &self.neighbours[row as usize] {
+                let excess = reach.label[last.row as usize] - last.log - factor.ln();
                 if excess > worst.as_ref().map_or(0.0, |(_, most)| *most) {
-                    worst = Some((vec![row, last], excess));
+                    worst = Some((vec![row, last.row], excess));
                 }
             }
         }
@@ -149,10 +149,9 @@ impl Prover<'_> {
 
     /// Puts a flow on `z_from <= a z_to` and returns a.
     fn push(&self, from: u32, to: u32, amount: f64, flows: &mut Vec<ArcFlow>) -> f64 {
-        let arc = self.arc_of[&(from.min(to), from.max(to))];
-        let reversed = self.problem.arcs()[arc].i as u32 != from;
-        flows.push(ArcFlow { arc, reversed, amount });
-        (self.problem.epsilon() * self.problem.arcs()[arc].d).exp()
+        let beside = self.beside(from, to).expect("rows on a way lie beside each other");
+        flows.push(beside.flow_from_here(amount));
+        beside.factor
     }
 
     /// Shortest ways from the starts through the free rows of a column.
@@ -164,11 +163,12 @@ impl Prover<'_> {
             if log < label[row as usize] {
                 continue;
             }
-            for &(other, step) in &self.neighbours[row as usize] {
-                if log - step > label[other as usize] && !self.is_tied(other, column) {
-                    label[other as usize] = log - step;
-                    towards[other as usize] = Some(row);
-                    heap.push(Highest(log - step, other));
+            for other in &self.neighbours[row as usize] {
+                let next = log - other.log;
+                if next > label[other.row as usize] && !self.is_tied(other.row, column) {
+                    label[other.row as usize] = next;
+                    towards[other.row as usize] = Some(row);
+                    heap.push(Highest(next, other.row));
                 }
             }
         }
