@@ -48,11 +48,12 @@ impl Drawn {
         let rows: Vec<DrawnRow> = (0..n)
             .into_par_iter()
             .map_init(
-                || (vec![0.0; n], Dijkstra::new(n)),
-                |(costs, dijkstra), i| {
+                || (Vec::new(), Dijkstra::new(n)),
+                |(below, dijkstra), i| {
                     view.proceed()?;
-                    view.cost_row(i, costs);
-                    Ok(DrawnRow::of(view, mu, i, costs, dijkstra))
+                    below.clear();
+                    view.columns_below(i, MARGIN * mu[i], below);
+                    Ok(DrawnRow::of(view, mu, i, below, dijkstra))
                 },
             )
             .collect::<Result<_, Stopped>>()?;
@@ -86,16 +87,22 @@ impl Drawn {
 }
 
 impl DrawnRow {
-    fn of(view: &View<'_>, mu: &[f64], i: usize, costs: &[f64], dijkstra: &mut Dijkstra) -> Self {
-        let mut below: Vec<u32> =
-            (0..costs.len() as u32).filter(|&k| costs[k as usize] < MARGIN * mu[i]).collect();
+    /// From the columns `below` the row's dual with their costs.
+    fn of(
+        view: &View<'_>,
+        mu: &[f64],
+        i: usize,
+        below: &mut Vec<(u32, f64)>,
+        dijkstra: &mut Dijkstra,
+    ) -> Self {
         let mut ceiling = f64::INFINITY;
         if below.len() > MOST_COLUMNS {
-            let cost = |k: &u32| costs[*k as usize];
-            let by_cost = |a: &u32, b: &u32| cost(a).total_cmp(&cost(b));
-            ceiling = cost(below.select_nth_unstable_by(MOST_COLUMNS, by_cost).1);
-            below.retain(|k| cost(k) < ceiling);
+            let by_cost = |a: &(u32, f64), b: &(u32, f64)| a.1.total_cmp(&b.1);
+            ceiling = below.select_nth_unstable_by(MOST_COLUMNS, by_cost).1.1;
+            below.retain(|&(_, cost)| cost < ceiling);
         }
+        // Whatever the order in which they were found.
+        below.sort_unstable_by_key(|&(k, _)| k);
         let (mut rows, mut share) = (Vec::new(), Vec::new());
         let seed = std::iter::once((i as u32, 0.0));
         dijkstra.run(&view.graph, seed, NEIGHBOURHOOD, |j, d, _| {
@@ -108,7 +115,7 @@ impl DrawnRow {
             let weights = rows.iter().zip(&near).map(|(&j, c)| c - MARGIN * mu[j as usize]);
             weights.zip(&share).map(|(weight, share)| weight * share).sum::<f64>() < 0.0
         };
-        let columns = below.into_iter().map(|k| (k, strongly(k))).collect();
+        let columns = below.iter().map(|&(k, _)| (k, strongly(k))).collect();
         Self { columns, ceiling }
     }
 }

@@ -128,55 +128,26 @@ pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Result<Pr
         )
         .collect::<Result<_, Stopped>>()?;
 
-    // By symmetry of the distances the columns whose window holds row i are nearly the window of
-    // row i itself, but windows may differ in radius: membership is tabulated by row.
-    let mut member_start = vec![0usize; n + 1];
-    for k in 0..n {
-        for &i in windows.of(k).rows {
-            member_start[i as usize + 1] += 1;
-        }
-    }
-    for i in 0..n {
-        member_start[i + 1] += member_start[i];
-    }
-    let mut next = member_start.clone();
-    let mut member = vec![0u32; windows.entries()];
-    for k in 0..n {
-        for &i in windows.of(k).rows {
-            member[next[i as usize]] = k as u32;
-            next[i as usize] += 1;
-        }
-    }
-
-    struct RowOutside {
-        loss: f64,
-        cost_sum: f64,
-    }
-    let outside: Vec<RowOutside> = (0..n)
+    let outside: Vec<f64> = (0..n)
         .into_par_iter()
-        .map_init(
-            || vec![0.0; n],
-            |costs, i| {
-                view.proceed()?;
-                view.cost_row(i, costs);
-                let cost_sum = costs.iter().sum();
-                for &k in &member[member_start[i]..member_start[i + 1]] {
-                    costs[k as usize] = f64::INFINITY;
-                }
-                let least = costs.iter().fold(mu[i], |least, &c| least.min(c));
-                let loss = if least < mu[i] { round_down(least - mu[i]) } else { 0.0 };
-                Ok(RowOutside { loss, cost_sum })
-            },
-        )
+        .map_init(Vec::new, |cheap, i| {
+            view.proceed()?;
+            cheap.clear();
+            view.columns_below(i, mu[i], cheap);
+            cheap.sort_by(|a, b| a.1.total_cmp(&b.1));
+            let is_outside =
+                |&&(k, _): &&(u32, f64)| !windows.of(k as usize).rows.contains(&(i as u32));
+            Ok(cheap.iter().find(is_outside).map_or(0.0, |&(_, cost)| round_down(cost - mu[i])))
+        })
         .collect::<Result<_, Stopped>>()?;
 
     let sum = sum_down(mu.iter().copied());
     let within = sum_down(inside.iter().copied());
-    let beyond = sum_down(outside.iter().map(|row| row.loss));
+    let beyond = sum_down(outside.iter().copied());
     Ok(Proof {
         bound: round_down(round_down(sum + within) + beyond),
         outside: beyond,
-        mean_cost: outside.iter().map(|row| row.cost_sum).sum::<f64>() / n as f64,
+        mean_cost: view.mean_cost()?,
     })
 }
 

@@ -32,11 +32,16 @@ pub(crate) fn check_while<E: Send>(
         return Ok(report);
     }
     let present = z.present().iter().filter(|&&p| p).count();
+    // A constant tail costs what its columns cost together.
+    let sums = problem.cost().row_sums(z.present());
     let rows: Vec<RowCheck> = (0..z.rows())
         .into_par_iter()
         .map_init(
             || vec![0.0; z.columns()],
-            |costs, i| proceed().map(|()| RowCheck::new(problem, z, i, present, costs)),
+            |costs, i| {
+                let sum = sums.as_ref().map(|sums| sums[i]);
+                proceed().map(|()| RowCheck::new(problem, z, i, present, sum, costs))
+            },
         )
         .collect::<Result<_, E>>()?;
     for (i, row) in rows.iter().enumerate() {
@@ -72,17 +77,29 @@ struct RowCheck {
 }
 
 impl RowCheck {
-    /// Row i as a whole: its explicit entries and its tail in all other present columns.
-    fn new(problem: &Problem, z: &SparseRows, i: usize, present: usize, costs: &mut [f64]) -> Self {
+    /// Row i as a whole: its explicit entries and its tail in all other present columns. `cost_sum` is what all present
+    /// columns cost together, where that is known.
+    fn new(
+        problem: &Problem,
+        z: &SparseRows,
+        i: usize,
+        present: usize,
+        cost_sum: Option<f64>,
+        costs: &mut [f64],
+    ) -> Self {
         let (columns, values) = z.explicit(i);
         let tail = z.tail(i);
+        let others = present - columns.len().min(present);
+        // The sum may stand for the entries where most are tail: then its rounding is nothing beside the mean cost.
+        let cost_sum = cost_sum.filter(|_| columns.len() <= others);
         // Without a tail only the explicit entries cost anything.
-        if tail == 0.0 {
-            costs.fill(0.0);
+        let tail_sum = if tail == 0.0 { Some(0.0) } else { cost_sum };
+        if tail_sum.is_some() {
             columns.iter().for_each(|&k| costs[k as usize] = problem.cost().at(i, k as usize));
         } else {
             problem.cost().fill_row(i, costs);
         }
+        let mut explicit_sum = 0.0;
         let valid = |value: f64| (0.0..=1.0).contains(&value);
         let mut not_a_probability = (!valid(tail)).then_some(0);
         let mut sum = TwoSum::default();
@@ -93,6 +110,7 @@ impl RowCheck {
             let at = k as usize;
             sum.add(value);
             cost += costs[at] * value;
+            explicit_sum += costs[at];
             costs[at] = 0.0;
             // Out of order, an entry could be counted twice; absent, its column would not be zero.
             if !valid(value) || !z.present()[at] || previous.is_some_and(|last| last >= k) {
@@ -100,10 +118,11 @@ impl RowCheck {
             }
             previous = Some(k);
         }
-        let others = present - columns.len().min(present);
         sum.add_product(tail, others as f64);
-        let in_tail: f64 =
-            costs.iter().zip(z.present()).map(|(c, &p)| if p { *c } else { 0.0 }).sum();
+        let in_tail = match tail_sum {
+            Some(all) => (all - explicit_sum).max(0.0),
+            None => costs.iter().zip(z.present()).map(|(c, &p)| if p { *c } else { 0.0 }).sum(),
+        };
         let error = sum.magnitude_above();
         Self {
             sum_error: if error.is_nan() { f64::INFINITY } else { error },

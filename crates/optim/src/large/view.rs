@@ -1,5 +1,9 @@
 //! What the large engine sees of a problem: arcs in logarithms and an oracle for costs.
 
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+
 use super::graph::ArcGraph;
 use crate::cost::Cost;
 use crate::error::Error;
@@ -15,6 +19,7 @@ pub(crate) struct View<'a> {
     pub(crate) graph: ArcGraph,
     cost: &'a dyn Cost,
     stop: Option<Stop<'a>>,
+    mean_cost: OnceLock<f64>,
 }
 
 impl<'a> View<'a> {
@@ -36,7 +41,7 @@ impl<'a> View<'a> {
             .map(|a| (a.i as u32, a.j as u32, problem.epsilon() * a.d))
             .collect();
         let graph = ArcGraph::new(problem.rows(), &arcs);
-        Ok(Self { graph, cost: problem.cost(), stop })
+        Ok(Self { graph, cost: problem.cost(), stop, mean_cost: OnceLock::new() })
     }
 
     /// Asked between pieces of work of a few milliseconds, so that a stop is honoured at once.
@@ -53,8 +58,31 @@ impl<'a> View<'a> {
         self.cost.fill(column, rows, out);
     }
 
-    /// The costs of one row in every column.
-    pub(crate) fn cost_row(&self, row: usize, out: &mut [f64]) {
-        self.cost.fill_row(row, out);
+    /// Appends every column that costs less than `limit` from `row`, with that cost.
+    pub(crate) fn columns_below(&self, row: usize, limit: f64, found: &mut Vec<(u32, f64)>) {
+        self.cost.columns_below(row, limit, found);
+    }
+
+    /// The mean cost over all columns, summed over the rows.
+    pub(crate) fn mean_cost(&self) -> Result<f64, Stopped> {
+        if let Some(&known) = self.mean_cost.get() {
+            return Ok(known);
+        }
+        let n = self.rows();
+        let sums = match self.cost.row_sums(&vec![true; n]) {
+            Some(sums) => sums,
+            None => (0..n)
+                .into_par_iter()
+                .map_init(
+                    || vec![0.0; n],
+                    |costs, i| {
+                        self.proceed()?;
+                        self.cost.fill_row(i, costs);
+                        Ok(costs.iter().sum())
+                    },
+                )
+                .collect::<Result<_, Stopped>>()?,
+        };
+        Ok(*self.mean_cost.get_or_init(|| sums.iter().sum::<f64>() / n as f64))
     }
 }

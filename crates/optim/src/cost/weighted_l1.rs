@@ -1,99 +1,11 @@
-//! Costs `c_ik` (the prior p_i included, Eq. 3-5), without forcing a rows x columns array.
+//! The travel error over a few targets as a cost, and what can be known of it without every entry.
 
-use crate::error::{Error, length, non_negative};
 use std::sync::Arc;
 
-/// The costs of a problem. Implementations must be pure: the same entry is always the same number.
-pub trait Cost: std::fmt::Debug + Send + Sync {
-    /// Number of rows.
-    fn rows(&self) -> usize;
-
-    /// Number of columns.
-    fn columns(&self) -> usize;
-
-    /// The cost of reporting `column` from `row`.
-    fn at(&self, row: usize, column: usize) -> f64;
-
-    /// Writes the costs of `column` for the rows asked for: `out[r] = at(rows[r], column)`.
-    fn fill(&self, column: usize, rows: &[u32], out: &mut [f64]) {
-        for (slot, &row) in out.iter_mut().zip(rows) {
-            *slot = self.at(row as usize, column);
-        }
-    }
-
-    /// Writes the costs of `row` for every column.
-    fn fill_row(&self, row: usize, out: &mut [f64]) {
-        for (column, slot) in out.iter_mut().enumerate() {
-            *slot = self.at(row, column);
-        }
-    }
-
-    /// Every cost must be finite and not negative. The default looks at every entry.
-    fn validate(&self) -> Result<(), Error> {
-        for row in 0..self.rows() {
-            for column in 0..self.columns() {
-                non_negative("cost", &[row, column], self.at(row, column))?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Costs given as a matrix, row by row.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DenseCost {
-    columns: usize,
-    values: Vec<f64>,
-}
-
-impl DenseCost {
-    /// `values` in row-major order; `values.len()` must be `rows * columns`.
-    pub fn new(rows: usize, columns: usize, values: Vec<f64>) -> Result<Self, Error> {
-        if rows == 0 || columns == 0 {
-            return Err(Error::Empty { field: "cost" });
-        }
-        length("cost", &[], rows.saturating_mul(columns), values.len())?;
-        Ok(Self { columns, values })
-    }
-
-    /// From nested rows, as in a problem file; ragged rows are an error.
-    pub fn from_rows(rows: &[Vec<f64>]) -> Result<Self, Error> {
-        let columns = rows.first().map_or(0, Vec::len);
-        for (i, row) in rows.iter().enumerate() {
-            length("cost", &[i], columns, row.len())?;
-        }
-        Self::new(rows.len(), columns, rows.concat())
-    }
-
-    /// One row of costs.
-    pub fn row(&self, row: usize) -> &[f64] {
-        &self.values[row * self.columns..][..self.columns]
-    }
-}
-
-impl Cost for DenseCost {
-    fn rows(&self) -> usize {
-        self.values.len() / self.columns
-    }
-
-    fn columns(&self) -> usize {
-        self.columns
-    }
-
-    fn at(&self, row: usize, column: usize) -> f64 {
-        self.values[row * self.columns + column]
-    }
-
-    fn fill(&self, column: usize, rows: &[u32], out: &mut [f64]) {
-        for (slot, &row) in out.iter_mut().zip(rows) {
-            *slot = self.values[row as usize * self.columns + column];
-        }
-    }
-
-    fn fill_row(&self, row: usize, out: &mut [f64]) {
-        out.copy_from_slice(self.row(row));
-    }
-}
+use super::Cost;
+use super::boxes::{Boxes, Range};
+use super::distance_sums::DistanceSums;
+use crate::error::{Error, length, non_negative};
 
 /// `c_ik = p_i * sum_l q_l |s_il - t_kl|`: the expected travel error over L targets (Eq. 3-5), from
 /// the travel costs of rows and columns to each target. Memory is (rows + columns) x L.
@@ -106,6 +18,7 @@ pub struct WeightedL1Cost {
     /// The column features once more, [`STRIP`] columns at a time and target by target within a
     /// strip, so that a row of costs is made in whole registers.
     strips: Arc<[[f64; STRIP]]>,
+    boxes: Arc<Boxes>,
 }
 
 /// Columns whose costs are summed side by side; the last strip is filled up with zeros.
@@ -142,8 +55,9 @@ impl WeightedL1Cost {
                 strips.push(strip);
             }
         }
+        let boxes = Arc::new(Boxes::new(&column_features, &target_weight));
         let strips = strips.into();
-        Ok(Self { row_weight, target_weight, row_features, column_features, strips })
+        Ok(Self { row_weight, target_weight, row_features, column_features, strips, boxes })
     }
 
     /// The travel costs of a row to every target.
@@ -203,6 +117,40 @@ impl Cost for WeightedL1Cost {
         );
     }
 
+    /// Whole boxes of columns are passed over. Rounding is monotone: summed in the same order, the least cost of a box is at
+    /// most that of any of its columns, in `f64` too.
+    fn columns_below(&self, row: usize, limit: f64, found: &mut Vec<(u32, f64)>) {
+        let (weight, features) = (self.row_weight[row], self.row_features(row));
+        let least = |ranges: &[Range]| {
+            let mut sum = 0.0;
+            for ((q, s), range) in self.target_weight.iter().zip(features).zip(ranges) {
+                sum += q * range.distance(*s);
+            }
+            weight * sum
+        };
+        self.boxes.visit(
+            |ranges| least(ranges) < limit,
+            |columns| {
+                let costs = columns.iter().map(|&k| (k, self.at(row, k as usize)));
+                found.extend(costs.filter(|&(_, cost)| cost < limit));
+            },
+        );
+    }
+
+    fn row_sums(&self, is_chosen: &[bool]) -> Option<Vec<f64>> {
+        let targets = self.target_weight.len();
+        let mut sums = vec![0.0; self.rows()];
+        for (l, q) in self.target_weight.iter().enumerate() {
+            let of_columns = self.column_features.iter().skip(l).step_by(targets);
+            let chosen = of_columns.zip(is_chosen).filter(|(_, chosen)| **chosen);
+            let distances = DistanceSums::to(chosen.map(|(t, _)| *t).collect());
+            let of_rows = self.row_features.iter().skip(l).step_by(targets);
+            sums.iter_mut().zip(of_rows).for_each(|(sum, &s)| *sum += q * distances.from(s));
+        }
+        sums.iter_mut().zip(&self.row_weight).for_each(|(sum, p)| *sum *= p);
+        Some(sums)
+    }
+
     fn validate(&self) -> Result<(), Error> {
         let fields: [(&'static str, &[f64]); 4] = [
             ("cost.row_weight", &self.row_weight),
@@ -222,6 +170,74 @@ impl Cost for WeightedL1Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Features on few different values, so that many are equal; some weights zero.
+    fn tied_cost(rows: usize, columns: usize, targets: usize, seed: u64) -> WeightedL1Cost {
+        let mut state = seed;
+        let mut random = move |most: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % most
+        };
+        let mut numbers = |n: usize, most: u64| -> Vec<f64> {
+            (0..n).map(|_| random(most) as f64 * 0.37).collect()
+        };
+        let (p, q) = (numbers(rows, 4), numbers(targets, 3));
+        let (s, t) = (numbers(rows * targets, 40), numbers(columns * targets, 40));
+        WeightedL1Cost::new(p, q, s.into(), t.into()).unwrap()
+    }
+
+    #[test]
+    fn columns_below_a_limit_are_those_of_the_plain_pass() {
+        for (seed, (rows, columns, targets)) in
+            [(40, 1, 2), (40, 33, 1), (30, 500, 2), (30, 1000, 3), (20, 700, 20)]
+                .into_iter()
+                .enumerate()
+        {
+            let cost = tied_cost(rows, columns, targets, seed as u64 + 1);
+            let (mut found, mut costs) = (Vec::new(), vec![0.0; columns]);
+            for i in 0..rows {
+                cost.fill_row(i, &mut costs);
+                let mut sorted = costs.clone();
+                sorted.sort_by(f64::total_cmp);
+                // Limits that are costs themselves, and numbers next to them.
+                for limit in
+                    [sorted[0], sorted[columns / 10], sorted[columns / 2], sorted[columns - 1]]
+                {
+                    for limit in [0.0, limit.next_down(), limit, limit.next_up()] {
+                        found.clear();
+                        cost.columns_below(i, limit, &mut found);
+                        found.sort_by_key(|&(k, _)| k);
+                        let plain = (0..).zip(costs.iter().copied()).filter(|&(_, c)| c < limit);
+                        assert_eq!(
+                            found,
+                            plain.collect::<Vec<(u32, f64)>>(),
+                            "row {i} below {limit}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sums_of_rows_are_those_of_their_entries() {
+        for (seed, (rows, columns, targets)) in
+            [(40, 1, 2), (30, 500, 2), (20, 700, 20)].into_iter().enumerate()
+        {
+            let cost = tied_cost(rows, columns, targets, seed as u64 + 9);
+            for every in [1, 2, 7, columns + 1] {
+                let chosen: Vec<bool> = (0..columns).map(|k| (k + 1) % every == 0).collect();
+                let sums = cost.row_sums(&chosen).unwrap();
+                for (i, sum) in sums.into_iter().enumerate() {
+                    let entries = (0..columns).filter(|&k| chosen[k]).map(|k| cost.at(i, k));
+                    let plain: f64 = entries.sum();
+                    assert!((sum - plain).abs() <= 1e-12 * plain, "row {i}: {sum}, not {plain}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn a_row_of_travel_errors_is_the_same_numbers_as_its_entries() {
