@@ -6,7 +6,7 @@
 //! result is the centre from which the interior point goes on, and the rays met on the way join too.
 
 use super::block::{Blocks, NO_ROW, Root};
-use super::pricing::{Prices, node_weights};
+use super::pricing::{Prices, node_weights, noise};
 use super::tree::{Scratch, Tree};
 
 /// Duals feasible for every column.
@@ -31,6 +31,9 @@ const MOST_ROUNDS: usize = 25;
 /// pass the burden from row to row; after these, all of its rows pay alike.
 const SINGLE_PAYERS: usize = 4;
 
+/// What a tied column may still take off the bound, in tolerances.
+const TIED_TOLERANCES: f64 = 1e3;
+
 pub(super) fn make_feasible(
     blocks: &Blocks,
     trees: &mut [Tree],
@@ -53,13 +56,17 @@ pub(super) fn make_feasible(
             violators.push((price.value, Family::Cone(index)));
         }
     }
+    let mut missing = 0.0;
     for (k, tied) in blocks.tied.iter().enumerate() {
-        if tied.is_some() && prices.tied[k] < -tolerance {
+        let Some(tied) = tied else { continue };
+        let shortage = tied.shortage(prices.tied[k], prices.noise[k]);
+        if shortage < -TIED_TOLERANCES * tolerance {
             violators.push((prices.tied[k], Family::Tied(k)));
+        } else {
+            missing += shortage;
         }
     }
     violators.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut missing = 0.0;
     for (_, family) in violators {
         match family {
             Family::Cone(index) => repair.cone(index, tolerance),
@@ -117,46 +124,49 @@ impl Repair<'_> {
     /// missing (zero or a negative number).
     ///
     /// What is missing in the end counts times the largest y there can be, which is huge where factors
-    /// are tiny, so it must vanish. Lowering all rows by `-reduced / sum z` is Newton's method (after
-    /// Dinkelbach) for a concave, piecewise linear function: it ends after a few rounds.
+    /// are tiny, so it must vanish, and be seen to in spite of rounding. Lowering all rows by `-reduced / sum z`
+    /// is Newton's method (after Dinkelbach) for a concave, piecewise linear function: it ends after a few rounds.
     fn tied(&mut self, column: usize, tolerance: f64) -> f64 {
         let Some(tied) = &self.blocks.tied[column] else { return 0.0 };
         let members = &self.blocks.of_column[column];
-        let mut reduced = 0.0;
+        let mut shortage = 0.0;
         for round in 0..=MOST_ROUNDS {
+            let (mut reduced, mut rounding) = tied.own_price(&self.mu);
             let pairs = tied.rows.iter().zip(&tied.factors);
-            let dual: f64 = pairs.clone().map(|(&row, f)| self.mu[row as usize] * f).sum();
             let mut largest =
                 pairs.fold((0.0, 0), |best, (&row, &f)| if f > best.0 { (f, row) } else { best });
             let mut sum: f64 = tied.factors.iter().sum();
-            reduced = tied.cost - dual;
             let mut points = Vec::new();
             for &index in members {
                 let found = self.price(index);
                 if found.0 > largest.0 {
                     largest = found;
                 }
-                let rows = self.blocks.blocks[index].rows.iter().zip(&self.scratch.z);
+                let block = &self.blocks.blocks[index];
+                let rows = block.rows.iter().zip(&self.scratch.z);
                 sum += rows.filter(|(row, _)| **row != NO_ROW).map(|(_, z)| z).sum::<f64>();
                 reduced += self.values[index];
+                rounding += noise(block, &self.w, &self.scratch.z);
                 points.push((index, self.scratch.z.clone()));
             }
-            if reduced >= -tolerance {
+            shortage = tied.shortage(reduced, rounding);
+            if shortage >= -TIED_TOLERANCES * tolerance {
                 if round > 0 {
                     self.found.extend(points);
                 }
-                return 0.0;
+                return shortage;
             }
+            let lacking = reduced - 2.0 * rounding;
             if round < SINGLE_PAYERS {
-                self.mu[largest.1 as usize] += reduced / largest.0;
+                self.mu[largest.1 as usize] += lacking / largest.0;
             } else if round < MOST_ROUNDS {
                 let blocks =
                     members.iter().flat_map(|&index| self.blocks.blocks[index].rows.iter());
                 for &row in tied.rows.iter().chain(blocks.filter(|row| **row != NO_ROW)) {
-                    self.mu[row as usize] += reduced / sum;
+                    self.mu[row as usize] += lacking / sum;
                 }
             }
         }
-        reduced.min(0.0) * tied.largest
+        shortage
     }
 }

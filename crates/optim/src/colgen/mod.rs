@@ -44,6 +44,9 @@ pub use warm::WarmStart;
 /// More outer iterations than this are not worth it: the best so far is returned.
 const MOST_ITERATIONS: usize = 500;
 
+/// After an attempt at a strict matrix that was not good enough the next one waits for a smaller gap, or for so many iterations.
+const PAUSE: usize = 10;
+
 /// Solves a problem to the gap asked for: rows at one spot as one, and independent parts by themselves.
 pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
     twins::solve(problem, |merged| {
@@ -260,13 +263,20 @@ impl<'a> Run<'a> {
 
     /// The outer loop: a few interior steps, price, bound, add and drop columns.
     fn iterate(&mut self) -> Result<Solution, Error> {
-        let mut wanted = 0.9 * self.settings.gap;
+        let enough = 0.9 * self.settings.gap;
+        let (mut wanted, mut last_attempt) = (enough, 0);
         let mut best: Option<Solution> = None;
         loop {
             let round = self.round()?;
             let stopped = self.stop.requested() || self.iterations >= MOST_ITERATIONS;
-            if round.gap <= wanted || stopped {
+            let is_due = self.iterations >= last_attempt + PAUSE && round.gap <= enough;
+            if round.gap <= wanted || is_due || stopped {
+                last_attempt = self.iterations;
                 let finished = self.finish();
+                if let Ok(solution) = &finished {
+                    // The proof rounds against us; what it does not confirm must not end the search.
+                    self.lower_bound = self.lower_bound.min(solution.lower_bound);
+                }
                 if let Ok(solution) = &finished
                     && best.as_ref().is_none_or(|best| self.is_better(solution, best))
                 {
