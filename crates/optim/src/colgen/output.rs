@@ -12,10 +12,15 @@ use crate::error::Error;
 use crate::matrix::{DenseMatrix, Matrix};
 use crate::solution::{Certificate, Solution, Status, relative_gap};
 
-/// By how much of their size the duals are lowered before the bound is proven where a y is free. Where factors of ties are tiny, points
-/// are scaled to a y of one and their entries reach 1e9, so that prices which ought to be zero are rounding
-/// errors of 1e-10; what is missing there counts times the largest y and would undo the bound. Any margin makes them positive.
-const MARGIN: f64 = 1e-11;
+/// By how much of their size the duals are lowered before the bound is proven: from one to the next until the proof loses next
+/// to nothing. At the duals of a vertex prices that ought to be zero are rounding errors, of the size of the smallest and the
+/// largest entries alike. Where factors of ties are tiny, points are scaled to a y of one and their entries
+/// reach 1e9; where eps d is large, flows do. What is missing there counts times the largest y, or as if the entry were 1, and
+/// would undo the bound. Any margin makes them positive.
+const MARGINS: [f64; 3] = [1e-11, 1e-10, 1e-9];
+
+/// A proof may lose this share of the gap wanted.
+const LOSS: f64 = 0.1;
 
 impl Run<'_> {
     /// The strict matrix of the current iterate, checked. The iterate itself is left as it was.
@@ -64,12 +69,26 @@ impl Run<'_> {
         })
     }
 
-    /// The best duals made feasible for every column, so that the bound is their sum, and that bound,
-    /// proven by flows and rounded down.
+    /// The best duals, lowered by as little as their proof needs, and the bound that it proves.
     fn proven_bound(&mut self) -> (Vec<f64>, f64) {
+        let mut best = self.proven_below(MARGINS[0]);
+        for &margin in &MARGINS[1..] {
+            if relative_gap(self.mean_cost, self.lower_bound, best.1) <= LOSS * self.settings.gap {
+                break;
+            }
+            let next = self.proven_below(margin);
+            if next.1 > best.1 {
+                best = next;
+            }
+        }
+        best
+    }
+
+    /// The best duals, lowered by a margin and made feasible for every column, so that the bound is their sum, and that
+    /// bound, proven by flows and rounded down.
+    fn proven_below(&mut self, margin: f64) -> (Vec<f64>, f64) {
         let nowhere = vec![f64::NEG_INFINITY; self.trees.len()];
         let parallel = self.settings.threads != 1;
-        let margin = if self.blocks.tied.iter().any(Option::is_some) { MARGIN } else { 0.0 };
         let rows = self.best_mu.iter().zip(&self.unit);
         let mut mu: Vec<f64> = rows.map(|(mu, unit)| mu - margin * unit).collect();
         let prices = price_all(&self.blocks, &mut self.trees, &mu, &nowhere, parallel);

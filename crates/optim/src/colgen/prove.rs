@@ -6,6 +6,10 @@ use super::tree::Tree;
 use crate::bound::ArcFlow;
 use crate::problem::Problem;
 
+/// What rounding may take off a residual when flows are added up again, as a share of the sizes it is a difference of: some
+/// units in the last place for each of a few hundred terms.
+const ROUNDING: f64 = 1e-13;
+
 /// Turns priced trees into flows on the arcs of the problem.
 pub(super) struct Prover<'a> {
     pub(super) problem: &'a Problem,
@@ -88,6 +92,9 @@ impl<'a> Prover<'a> {
     /// Carries every node's residual to its parent, leaves first. A residual of the wrong sign (noise
     /// of pricing) stays where it is when it is positive; when it is negative it stays as well, or takes the same
     /// arc the other way, whichever costs less while the root is no larger than `largest`.
+    ///
+    /// Whoever adds the flows up again rounds against us, and where z is small the residuals may be as large as
+    /// e^(eps D) and count as if z were 1. So what rounding may take off is carried along with the rest, to where z is large.
     fn add(
         &self,
         block: &Block,
@@ -96,34 +103,46 @@ impl<'a> Prover<'a> {
         residual: &mut [f64],
         flows: &mut Vec<ArcFlow>,
     ) {
+        // The sizes that every residual is a difference of.
+        let mut size: Vec<f64> =
+            residual.iter().zip(&block.cost).map(|(w, cost)| w.abs() + 2.0 * cost).collect();
         let log_largest = largest.ln();
         flows.reserve(residual.len());
         for &node in tree.order().iter().rev() {
             let node = node as usize;
             let Some(parent) = tree.parent(node) else { continue };
-            let left = residual[node];
+            let left = residual[node] - ROUNDING * size[node];
             if left == 0.0 || (left > 0.0 && tree.is_at_ceiling(node)) {
                 continue;
             }
             let Some((child, above)) = self.ends(block, node, parent, left < 0.0) else { continue };
             let Some(beside) = self.beside(child.row, above.row) else { continue };
             let factor = beside.factor;
-            let carried = tree.logs()[parent] + beside.log + log_largest;
-            if left < 0.0 && !tree.is_at_ceiling(node) && carried > 0.0 {
-                continue;
+            if left < 0.0 && !tree.is_at_ceiling(node) {
+                let arriving = -left / child.factor * factor * above.factor;
+                let has_room = residual[parent] - ROUNDING * size[parent] >= arriving;
+                let is_cheap = tree.logs()[parent] + beside.log + log_largest <= 0.0;
+                // A parent at its floor would pass on at a loss what it has no room for.
+                let passes_on = tree.parent(parent).is_none() || tree.is_at_ceiling(parent);
+                if !(has_room || (is_cheap && passes_on)) {
+                    continue;
+                }
             }
             if left < 0.0 {
                 // z_child <= a z_parent
                 let amount = -left / child.factor;
-                residual[parent] -= amount * factor * above.factor;
+                let arriving = amount * factor * above.factor;
+                residual[parent] -= arriving;
+                size[parent] += arriving;
                 flows.push(beside.flow_from_here(amount));
             } else {
                 // z_parent <= a z_child
                 let amount = left / (factor * child.factor);
-                residual[parent] += amount * above.factor;
+                let arriving = amount * above.factor;
+                residual[parent] += arriving;
+                size[parent] += arriving;
                 flows.push(beside.flow_to_here(amount));
             }
-            residual[node] = 0.0;
         }
     }
 

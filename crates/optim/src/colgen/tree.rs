@@ -206,7 +206,7 @@ impl Tree {
             }
         }
         scratch.subtree[node as usize] = fresh;
-        sign * fresh < -1e-9 * magnitude
+        sign * fresh < -1e-12 * magnitude
     }
 
     /// Number of subtrees that would rather move than stay where they are.

@@ -34,6 +34,9 @@ impl AffineBound {
     }
 }
 
+/// What rounding may take off a reduced cost, as a share of the sizes it is a difference of.
+const ROUNDING: f64 = 1e-13;
+
 /// Whether costs count (a bound of the optimum) or not (a proof of infeasibility, a Farkas ray).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Costs {
@@ -96,8 +99,8 @@ impl Program {
         AffineBound { constant: constant - constant_size * terms * f64::EPSILON, slope, mu }
     }
 
-    /// The multipliers of row duals and flows on the arcs; each bound takes what is left of its
-    /// entry's reduced cost.
+    /// The multipliers of row duals and flows on the arcs; each bound takes what is left of its entry's reduced cost, and
+    /// what rounding may take off it: beside a bound of 1e-13 a flow may be 1e13 times the costs, and its rounding as large as these.
     pub(crate) fn multipliers_of_flows(&self, mu: &[f64], flows: &[Vec<ArcFlow>]) -> Multipliers {
         let mut lambda = vec![0.0; self.inequalities.len()];
         for (column, flows) in flows.iter().enumerate() {
@@ -110,21 +113,21 @@ impl Program {
                 }
             }
         }
-        let mut reduced = self.cost.clone();
+        let (mut reduced, mut size) = (self.cost.clone(), self.cost.clone());
+        let mut add = |v: usize, amount: f64| {
+            reduced[v] += amount;
+            size[v] += amount.abs();
+        };
         for (inequality, lambda) in self.inequalities.iter().zip(&lambda) {
-            for (v, coefficient) in inequality.terms {
-                reduced[v] += coefficient * lambda;
-            }
+            inequality.terms.iter().for_each(|&(v, coefficient)| add(v, coefficient * lambda));
         }
         for (sum, mu) in self.sums.iter().zip(mu) {
-            for &(v, factor) in sum {
-                reduced[v] -= factor * mu;
-            }
+            sum.iter().for_each(|&(v, factor)| add(v, -factor * mu));
         }
         for (inequality, lambda) in self.inequalities.iter().zip(&mut lambda) {
             let [(v, sign), (_, other)] = inequality.terms;
             if other == 0.0 && v < self.entries.len() {
-                *lambda = (-sign * reduced[v]).max(0.0);
+                *lambda = (-sign * (reduced[v] - ROUNDING * size[v])).max(0.0);
             }
         }
         Multipliers { mu: mu.to_vec(), lambda }
