@@ -2,7 +2,7 @@
 
 use super::dense::axpy;
 use super::links::Links;
-use super::master::{Artificial, Master};
+use super::master::{Artificial, Master, largest};
 
 /// Corrections tried after a predictor-corrector direction: each costs two passes over the columns, a tenth
 /// of a new factor.
@@ -44,9 +44,9 @@ struct Residuals {
 }
 
 impl Master {
-    /// One predictor-corrector step towards a complementarity of no less than `target`; returns the
-    /// primal and dual step lengths.
-    pub fn step(&mut self, target: f64) -> (f64, f64) {
+    /// One predictor-corrector step towards a complementarity of no less than `target`; returns the largest
+    /// primal residual that it leaves, but for rounding.
+    pub fn step(&mut self, target: f64) -> f64 {
         let residuals = self.residuals();
         let scaling = Scaling {
             columns: ratio(&self.x, &self.s),
@@ -104,7 +104,7 @@ impl Master {
         advance(&mut self.over.s, &direction.over.s, dual);
         axpy(dual, &direction.mu, &mut self.mu);
         axpy(dual, &direction.pi, &mut self.pi);
-        (primal, dual)
+        (1.0 - primal) * largest(&residuals.primal).max(largest(&residuals.link))
     }
 
     /// What is left of the optimality conditions. Slacks that are all but the reduced costs become them:

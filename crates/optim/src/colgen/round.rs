@@ -108,9 +108,9 @@ impl Run<'_> {
         loop {
             let objective = self.master.objective();
             let target = self.target.min(0.3 * objective);
-            self.master.step(CENTRALITY * target);
+            let residual = self.master.step(CENTRALITY * target);
             steps += 1;
-            if (self.master.complementarity() <= target && self.master.primal_error() < 1e-3)
+            if (self.master.complementarity() <= target && residual < 1e-3)
                 || steps >= 30
             {
                 return steps;
