@@ -8,6 +8,8 @@
 //!            low <= z_ik <= high                where (i, k) is bounded
 //! ```
 
+#[cfg(feature = "parallel")]
+use crate::cost::SomePlaces;
 use crate::cost::{Cost, DenseCost};
 use crate::error::{Error, length, non_negative};
 use std::collections::HashMap;
@@ -178,6 +180,34 @@ impl Problem {
     pub fn with_fixed_y(&self, y: Vec<f64>) -> Result<Self, Error> {
         validate_y(&y, self.columns)?;
         Ok(Self { fixed_y: Some(y), ..self.clone() })
+    }
+
+    /// The same problem over some of its places, which must not repeat: their rows, their columns and the arcs between them.
+    /// For untied problems whose row i and column i are the same place.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn of_places(&self, places: &[u32]) -> Self {
+        let mut position = vec![None; self.rows];
+        for (p, &place) in places.iter().enumerate() {
+            position[place as usize] = Some(p);
+        }
+        let cost = self.cost.restricted(places).unwrap_or_else(|| {
+            Box::new(SomePlaces { cost: self.cost.clone(), places: places.to_vec() })
+        });
+        let arcs = self
+            .arcs
+            .iter()
+            .filter_map(|arc| Some(Arc { i: position[arc.i]?, j: position[arc.j]?, d: arc.d }));
+        Self {
+            epsilon: self.epsilon,
+            rows: places.len(),
+            columns: places.len(),
+            groups: places.iter().map(|&i| self.groups[i as usize]).collect(),
+            cost: cost.into(),
+            arcs: arcs.collect(),
+            ties: None,
+            bounds: Vec::new(),
+            fixed_y: None,
+        }
     }
 
     /// The parts of the same problem over some of its rows, which must not repeat; arcs to other rows are dropped.

@@ -2,8 +2,12 @@
 
 mod boxes;
 mod distance_sums;
+#[cfg(feature = "parallel")]
+mod some_places;
 mod weighted_l1;
 
+#[cfg(feature = "parallel")]
+pub(crate) use some_places::SomePlaces;
 pub use weighted_l1::WeightedL1Cost;
 
 use crate::error::{Error, length, non_negative};
@@ -46,6 +50,13 @@ pub trait Cost: std::fmt::Debug + Send + Sync {
     /// the sum of the entries at most, for rounding.
     fn row_sums(&self, is_chosen: &[bool]) -> Option<Vec<f64>> {
         let _ = is_chosen;
+        None
+    }
+
+    /// The rows and the columns of these places alone, as plain numbers; `None` where that would take a number for every
+    /// entry. For square costs, row i and column i being the same place.
+    fn restricted(&self, places: &[u32]) -> Option<Box<dyn Cost>> {
+        let _ = places;
         None
     }
 

@@ -151,6 +151,15 @@ impl Cost for WeightedL1Cost {
         Some(sums)
     }
 
+    fn restricted(&self, places: &[u32]) -> Option<Box<dyn Cost>> {
+        let weight = places.iter().map(|&i| self.row_weight[i as usize]).collect();
+        let rows = places.iter().flat_map(|&i| self.row_features(i as usize)).copied().collect();
+        let columns =
+            places.iter().flat_map(|&k| self.column_features(k as usize)).copied().collect();
+        let cost = Self::new(weight, self.target_weight.clone(), rows, columns).ok()?;
+        Some(Box::new(cost))
+    }
+
     fn validate(&self) -> Result<(), Error> {
         let fields: [(&'static str, &[f64]); 4] = [
             ("cost.row_weight", &self.row_weight),

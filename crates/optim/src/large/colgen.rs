@@ -7,10 +7,13 @@
 
 use super::columns::Columns;
 use super::dual;
+use super::glue::Glue;
 use super::master::Master;
 use super::rays::Rays;
 use super::start::Start;
+use super::tile::{Task, TileColumn, TileSolution};
 use super::view::{Stopped, View};
+use super::{WINDOW_RADIUS, closed_form};
 
 /// Complementarity aimed at by each step, relative to the present one.
 const CENTRING: f64 = 0.2;
@@ -26,6 +29,8 @@ const HOPELESS: f64 = 0.5;
 /// How well columns are priced on the way, as a part of the gap that is wanted.
 const PRECISION: f64 = 5e-3;
 const LEAST_PRECISION: f64 = 1e-4;
+/// How far a tile's row sums may be from one.
+const TILE_ROW_SUMS: f64 = 1e-3;
 /// Below this reach any centre is taken.
 const LEAST_REACH: f64 = 1e-4;
 
@@ -67,6 +72,23 @@ fn precision(gap: f64) -> f64 {
 }
 
 impl ColumnGeneration {
+    /// Starts from the closed form where its duals are near the optimum, and afresh where they are not.
+    pub(crate) fn begin(view: &View<'_>, task: Task) -> Result<Self, Stopped> {
+        let mut columns = Columns::new(view, WINDOW_RADIUS)?;
+        let mut mu = closed_form::dual(view, &columns)?;
+        if !closed_form::is_near(&columns, &mu) {
+            drop(columns);
+            if let Some(fresh) = Self::afresh(view, task.radius, task.gap)? {
+                return Ok(fresh);
+            }
+            columns = Columns::new(view, WINDOW_RADIUS)?;
+        }
+        dual::repair(view, &mut columns, &mut mu, task.gap)?;
+        let columns = columns.with_shortest_path_rays(1.0);
+        let weights = closed_form::weights(view, &columns)?;
+        Self::new(view, columns, &weights, &mu, task.gap)
+    }
+
     /// Starts from the closed form: weights `x` of the shortest-path rays, which `columns` holds,
     /// and the duals of a proven bound. Pricing is as good as the gap that is wanted asks for.
     pub(crate) fn new(
@@ -116,6 +138,49 @@ impl ColumnGeneration {
             Self { columns, master, centre, centre_bound, best, reach, ceiling, precision };
         let estimate = fresh.iterate(view)?;
         Ok((estimate.gap() < HOPELESS).then_some(fresh))
+    }
+
+    /// Goes on from what tiles have found: duals, trees, and rays with weights.
+    pub(crate) fn glued(
+        view: &View<'_>,
+        glue: Glue,
+        gap: f64,
+    ) -> Result<(Self, Estimate), Stopped> {
+        let Glue { windows, mut mu, tree, rays } = glue;
+        let mut columns = Columns::with_trees(view, windows, tree)?;
+        let barrier = gap * mu.iter().sum::<f64>() / view.rows() as f64;
+        let mut master = Master::from_rays(view, &columns, rays, barrier);
+        dual::repair(view, &mut columns, &mut mu, 0.1 * gap)?;
+        master.recentre(&columns, mu.clone());
+        let bound = mu.iter().sum();
+        let estimate = Estimate { cost: master.settled_cost(&columns), bound };
+        let generation = Self {
+            columns,
+            master,
+            centre: mu.clone(),
+            centre_bound: bound,
+            best: (bound, mu),
+            reach: 1.0,
+            ceiling: vec![f64::INFINITY; view.rows()],
+            precision: precision(gap),
+        };
+        Ok((generation, estimate))
+    }
+
+    /// What a tile contributes to the whole.
+    pub(crate) fn into_tile(self, view: &View<'_>, core: &[u32]) -> Result<TileSolution, Stopped> {
+        let rays = self.master.projected(view, &self.columns, 1.0, TILE_ROW_SUMS)?;
+        let windows = &self.columns.windows;
+        let column = |&k: &u32| {
+            let (k, list) = (k as usize, &rays.columns[k as usize]);
+            TileColumn {
+                rows: windows.of(k).rows.to_vec(),
+                tree: self.columns.tree[windows.range(k)].iter().map(|l| l.number()).collect(),
+                rays: (0..list.len()).flat_map(|r| list.ray(r)).copied().collect(),
+                weights: list.x.clone(),
+            }
+        };
+        Ok(TileSolution { columns: core.iter().map(column).collect(), mu: self.best.1 })
     }
 
     /// One iteration.

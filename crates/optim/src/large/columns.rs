@@ -47,6 +47,17 @@ impl Columns {
 
     /// Shortest-path trees and their rays on the given windows.
     pub(crate) fn on(view: &View<'_>, windows: Windows) -> Result<Self, Stopped> {
+        let trees = (0..windows.columns()).flat_map(|k| windows.of(k).parent);
+        let tree = trees.map(|&parent| Link::floor(parent)).collect();
+        Ok(Self { is_fresh: true, ..Self::with_trees(view, windows, tree)? })
+    }
+
+    /// Trees that were priced before; the rays are those of shortest paths until they are priced again.
+    pub(crate) fn with_trees(
+        view: &View<'_>,
+        windows: Windows,
+        tree: Vec<Link>,
+    ) -> Result<Self, Stopped> {
         let mut cost = vec![0.0; windows.entries()];
         split_by_window(&windows, &mut cost).par_iter_mut().enumerate().try_for_each(
             |(k, cost)| {
@@ -55,15 +66,12 @@ impl Columns {
                 Ok(())
             },
         )?;
-        let mut tree = Vec::with_capacity(windows.entries());
         let mut ray = Vec::with_capacity(windows.entries());
         for k in 0..windows.columns() {
-            let window = windows.of(k);
-            tree.extend(window.parent.iter().map(|&p| Link::floor(p)));
-            ray.extend(window.distance.iter().map(|d| (-d).exp() as f32));
+            ray.extend(windows.of(k).distance.iter().map(|d| (-d).exp() as f32));
         }
         let families = families(view)?;
-        Ok(Self { windows, cost, tree, ray, families, is_fresh: true })
+        Ok(Self { windows, cost, tree, ray, families, is_fresh: false })
     }
 
     /// The rays `exp(-length)` of another set of arcs, without costs or trees.

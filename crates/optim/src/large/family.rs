@@ -29,14 +29,8 @@ pub(crate) struct Member {
 
 /// All columns in families of rows that lie together, each in an order where teachers come first.
 pub(crate) fn families(view: &View<'_>) -> Result<Vec<Vec<Member>>, Stopped> {
-    let mut is_taken = vec![false; view.rows()];
-    let mut cores = Vec::new();
-    for part in partition(&view.graph, FAMILY, 0.0) {
-        // Rows at distance zero of a core are in its margin, however small: each column has one family.
-        let free = |&i: &u32| !std::mem::replace(&mut is_taken[i as usize], true);
-        cores.push(part.rows.into_iter().filter(free).collect::<Vec<u32>>());
-    }
-    cores.into_par_iter().map(|rows| view.proceed().map(|()| family(view, &rows))).collect()
+    let parts = partition(&view.graph, FAMILY, 0.0);
+    parts.par_iter().map(|part| view.proceed().map(|()| family(view, &part.core))).collect()
 }
 
 /// The cheapest tree from column to column: what two columns cost in any row differs at most by what it costs to report one

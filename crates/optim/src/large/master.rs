@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::columns::Columns;
 use super::normal::Normal;
 use super::partition::{Part, partition};
-use super::rays::Rays;
+use super::rays::{ColumnRays, Rays};
 use super::view::{Stopped, View};
 
 /// Rows owned by one part of the preconditioner, and the log-distance of its margin.
@@ -49,6 +49,21 @@ impl Master {
         let x: Vec<f64> = x.iter().map(|x| x.max(1e-3 * largest)).collect();
         let rays = Rays::new(columns, &x, |k, cost| (cost - taken[k]).max(barrier / x[k]));
         Self { parts, rays, mu }
+    }
+
+    /// Goes on from rays whose weights are known, and neither their costs nor their reduced costs.
+    pub(crate) fn from_rays(
+        view: &View<'_>,
+        columns: &Columns,
+        mut rays: Vec<ColumnRays>,
+        barrier: f64,
+    ) -> Self {
+        let parts = partition(&view.graph, PART_ROWS, PART_MARGIN);
+        rays.par_iter_mut().enumerate().for_each(|(k, list)| {
+            list.raise_to(1.0, &columns.cost[columns.windows.range(k)]);
+            list.s = list.x.iter().map(|x| barrier / x).collect();
+        });
+        Self { parts, rays: Rays { columns: rays }, mu: vec![0.0; view.rows()] }
     }
 
     /// Adds the columns of the exponential mechanism at half of epsilon, `exp(-eps D / 2) / S_i`,

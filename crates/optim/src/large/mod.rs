@@ -11,6 +11,7 @@
 //!    point whose normal equations are solved by conjugate gradients on overlapping parts. Where costs are so
 //!    uneven that the closed form is no place to begin from, `start` finds smooth duals, and `drawn`
 //!    says where windows must be deep.
+//!    Maps of many thousand places are cut into tiles that are solved one by one (`tile`) and glued together (`glue`).
 //! 4. `strict`: close the columns, add tails, normalise: a matrix that is exactly private.
 //! 5. `verify`: an independent checker, with directed rounding, over every arc and column.
 
@@ -20,6 +21,7 @@ mod columns;
 mod drawn;
 mod dual;
 mod family;
+mod glue;
 mod graph;
 mod krylov;
 mod master;
@@ -30,6 +32,9 @@ mod rays;
 mod run;
 mod start;
 mod strict;
+#[cfg(test)]
+mod tests;
+mod tile;
 mod verify;
 mod view;
 mod window;

@@ -7,6 +7,9 @@ use super::window::Dijkstra;
 
 /// A part of the map: rows that lie together, with a margin around them shared with other parts.
 pub(crate) struct Part {
+    /// The rows that are of this part alone.
+    pub(crate) core: Vec<u32>,
+    /// Those and the margin.
     pub(crate) rows: Vec<u32>,
 }
 
@@ -29,10 +32,10 @@ pub(crate) fn partition(graph: &ArcGraph, size: usize, margin: f64) -> Vec<Part>
         .map_init(
             || Dijkstra::new(graph.rows()),
             |dijkstra, core| {
-                let mut part = Part { rows: Vec::new() };
+                let mut rows = Vec::new();
                 let seeds = core.iter().map(|&i| (i, 0.0));
-                dijkstra.run(graph, seeds, margin, |i, _, _| part.rows.push(i));
-                part
+                dijkstra.run(graph, seeds, margin, |i, _, _| rows.push(i));
+                Part { core, rows }
             },
         )
         .collect()

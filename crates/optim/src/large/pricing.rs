@@ -27,6 +27,15 @@ impl Link {
         Self(parent << 1 | 1)
     }
 
+    /// The parent's position doubled, plus one at the ceiling.
+    pub(crate) fn number(self) -> u32 {
+        self.0
+    }
+
+    pub(crate) fn from_number(number: u32) -> Self {
+        Self(number)
+    }
+
     pub(crate) fn parent(self) -> usize {
         (self.0 >> 1) as usize
     }

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use super::colgen::ColumnGeneration;
+use super::colgen::{ColumnGeneration, Estimate};
+use super::glue::Glue;
+use super::tile::{Task, Tile, Tiling, solve_tile};
 use super::verify::{check_sparse, check_while};
 use super::view::{Stopped, View};
+use super::window::Windows;
 use super::{
     Bound, FarDuals, First, WINDOW_RADIUS, closed_form, ensure_local, first_bound, strict,
 };
@@ -40,6 +43,9 @@ pub(super) struct Run<'a> {
     view: View<'a>,
     bound: Bound,
     best: Option<(SparseRows, Report)>,
+    pub(super) tiling: Tiling,
+    /// Seconds that proof and matrix take.
+    reserve: f64,
     rays: usize,
     trace: Vec<TracePoint>,
 }
@@ -53,7 +59,18 @@ impl<'a> Run<'a> {
         let view = View::new(problem, Some(stop))?;
         ensure_local(&view)?;
         let bound = Bound::trivial(view.rows());
-        Ok(Self { problem, settings, stop, view, bound, best: None, rays: 0, trace: Vec::new() })
+        Ok(Self {
+            problem,
+            settings,
+            stop,
+            view,
+            bound,
+            best: None,
+            tiling: Tiling::default(),
+            reserve: 0.0,
+            rays: 0,
+            trace: Vec::new(),
+        })
     }
 
     pub(super) fn solve(mut self) -> Result<(Solution, Arc<SparseRows>), Error> {
@@ -72,12 +89,21 @@ impl<'a> Run<'a> {
         if self.gap() <= self.settings.gap {
             return Ok(());
         }
+        // Proof and matrix take about as long as those of the closed form did.
+        self.reserve = self.stop.seconds();
+        // Where costs are uneven, windows must reach where columns draw to, which no tile knows for the others.
+        let tiles = if first.is_proven { self.tiling.cut(&self.view) } else { Vec::new() };
+        if !tiles.is_empty() {
+            drop(first);
+            let (generation, estimate) = self.solve_tiles(&tiles)?;
+            return self.generate_columns(generation, Some(estimate));
+        }
         if !first.is_proven {
             drop(first);
             if let Some(generation) =
                 ColumnGeneration::afresh(&self.view, self.radius(), self.settings.gap)?
             {
-                return self.generate_columns(generation);
+                return self.generate_columns(generation, None);
             }
             first = self.repaired(FarDuals::Repair)?;
         }
@@ -85,7 +111,30 @@ impl<'a> Run<'a> {
         let weights = closed_form::weights(&self.view, &columns)?;
         let gap = self.settings.gap;
         let generation = ColumnGeneration::new(&self.view, columns, &weights, &self.bound.mu, gap)?;
-        self.generate_columns(generation)
+        self.generate_columns(generation, None)
+    }
+
+    /// Solves tile after tile and glues their cores together.
+    fn solve_tiles(&mut self, tiles: &[Tile]) -> Result<(ColumnGeneration, Estimate), Stopped> {
+        let gap = self.settings.gap;
+        let task = Task { gap, tile_gap: PROMISE * gap, radius: self.radius() };
+        let mut glue = Glue::new(Windows::grow(&self.view, &self.view.graph, WINDOW_RADIUS)?);
+        let end = self.limit() - self.reserve;
+        for (done, tile) in tiles.iter().enumerate() {
+            let problem = self.problem.of_places(&tile.places);
+            let share = (end - self.stop.seconds()) / (tiles.len() - done) as f64;
+            let until = self.stop.seconds() + share;
+            let is_late = || self.stop.seconds() >= until;
+            let solution = solve_tile(&problem, &tile.core, task, Some(self.stop), is_late)?;
+            glue.take(&self.view, tile, solution)?;
+            self.report();
+        }
+        ColumnGeneration::glued(&self.view, glue, self.settings.gap)
+    }
+
+    /// Seconds that may pass.
+    fn limit(&self) -> f64 {
+        self.settings.time_limit.map_or(f64::INFINITY, |t| t.as_secs_f64())
     }
 
     /// The closed form's columns, with what its repaired duals prove.
@@ -131,20 +180,25 @@ impl<'a> Run<'a> {
 
     /// Column generation. Bound and matrix are made only where they promise
     /// much less of a gap, because each costs as much as a few iterations, and before time is up.
-    fn generate_columns(&mut self, mut generation: ColumnGeneration) -> Result<(), Stopped> {
+    fn generate_columns(
+        &mut self,
+        mut generation: ColumnGeneration,
+        mut known: Option<Estimate>,
+    ) -> Result<(), Stopped> {
         let wanted = PROMISE * self.settings.gap;
         let mut promised = wanted.max(MILESTONE * self.gap().min(1.0));
-        // Proof and matrix take about as long as those of the closed form did, or the last ones.
-        let mut reserve = self.stop.seconds();
-        let limit = self.settings.time_limit.map_or(f64::INFINITY, |t| t.as_secs_f64());
+        let limit = self.limit();
         let (mut least, mut idle) = (f64::INFINITY, 0);
         for _ in 0..ITERATIONS {
             let before = self.stop.seconds();
-            let estimate = generation.iterate(&self.view)?;
+            let estimate = match known.take() {
+                Some(estimate) => estimate,
+                None => generation.iterate(&self.view)?,
+            };
             self.rays = self.rays.max(generation.rays());
             let iterated = self.stop.seconds();
             // Whether another iteration would leave no time for them.
-            let last = iterated + (iterated - before) + reserve >= limit;
+            let last = iterated + (iterated - before) + self.reserve >= limit;
             if estimate.gap() <= NEAR_ENOUGH * wanted {
                 promised = promised.min(wanted);
             }
@@ -153,7 +207,7 @@ impl<'a> Run<'a> {
             let stalled = idle >= IDLE_ITERATIONS;
             if estimate.gap() <= promised || last || stalled {
                 self.harvest(&mut generation)?;
-                reserve = reserve.max(self.stop.seconds() - iterated);
+                self.reserve = self.reserve.max(self.stop.seconds() - iterated);
                 if self.gap() <= self.settings.gap || last || stalled {
                     break;
                 }

@@ -35,13 +35,18 @@ impl<'a> View<'a> {
             let feature = "a number of columns other than the number of rows";
             return Err(Error::Unsupported { engine: "large", feature });
         }
+        Ok(Self::accepted(problem, stop))
+    }
+
+    /// As [`Self::new`], for a part of a problem that was not refused.
+    pub(crate) fn accepted(problem: &'a Problem, stop: Option<Stop<'a>>) -> Self {
         let arcs: Vec<_> = problem
             .arcs()
             .iter()
             .map(|a| (a.i as u32, a.j as u32, problem.epsilon() * a.d))
             .collect();
         let graph = ArcGraph::new(problem.rows(), &arcs);
-        Ok(Self { graph, cost: problem.cost(), stop, mean_cost: OnceLock::new() })
+        Self { graph, cost: problem.cost(), stop, mean_cost: OnceLock::new() }
     }
 
     /// Asked between pieces of work of a few milliseconds, so that a stop is honoured at once.
