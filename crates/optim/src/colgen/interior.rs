@@ -2,7 +2,8 @@
 
 use super::dense::axpy;
 use super::links::Links;
-use super::master::{Artificial, Master, largest};
+use super::master::{Artificial, Master};
+use super::sweep::Equations;
 
 /// Corrections tried after a predictor-corrector direction: each costs two passes over the columns, a tenth
 /// of a new factor.
@@ -21,8 +22,7 @@ const SAME_SLACK: f64 = 1e-6;
 struct Direction {
     x: Vec<f64>,
     s: Vec<f64>,
-    mu: Vec<f64>,
-    pi: Vec<f64>,
+    duals: Equations,
     short: Artificial,
     over: Artificial,
 }
@@ -36,8 +36,7 @@ struct Scaling {
 
 /// What is left of the optimality conditions.
 struct Residuals {
-    primal: Vec<f64>,
-    link: Vec<f64>,
+    primal: Equations,
     dual: Vec<f64>,
     short: Vec<f64>,
     over: Vec<f64>,
@@ -65,7 +64,13 @@ impl Master {
             complement(&self.short.x, &self.short.s),
             complement(&self.over.x, &self.over.s),
         ];
-        let affine = self.direction(&residuals, &targets, true, &scaling, &links);
+        let left = self.left_by_affine(&residuals, &scaling);
+        // What the corrector needs is linear in its centring, which is known only after this pass: two sums.
+        let (affine, [of_centre, of_rest]) =
+            self.direction(&residuals, left, &targets, &scaling, &links, |j, dx, ds| {
+                let rest = self.x[j] + dx * ds / self.s[j];
+                [1.0 / self.s[j], rest + scaling.columns[j] * residuals.dual[j]]
+            });
         let (primal, dual) = self.lengths(&affine, 1.0);
         let reached = self.complementarity_after(&affine, primal, dual) / self.variables() as f64;
         let sigma = (reached / centre).clamp(0.0, 1.0).powi(3).max(1e-4);
@@ -80,7 +85,11 @@ impl Master {
             correct(&self.short.x, &self.short.s, &affine.short.x, &affine.short.s),
             correct(&self.over.x, &self.over.s, &affine.over.x, &affine.over.s),
         ];
-        let mut direction = self.direction(&residuals, &targets, false, &scaling, &links);
+        let mut left = residuals.primal.clone();
+        left.add(-sigma * centre, &of_centre);
+        left.add(1.0, &of_rest);
+        let (mut direction, []) =
+            self.direction(&residuals, left, &targets, &scaling, &links, |_, _, _| []);
         let (mut primal, mut dual) = self.lengths(&direction, 0.99);
         for _ in 0..CORRECTORS {
             if primal.min(dual) > 0.9 {
@@ -88,7 +97,10 @@ impl Master {
             }
             let aim = ((primal + LONGER).min(1.0), (dual + LONGER).min(1.0));
             let centred = self.centred(&targets, &direction, aim, sigma * centre);
-            let next = self.direction(&residuals, &centred, false, &scaling, &links);
+            let mut left = residuals.primal.clone();
+            left.add(-1.0, &self.sums(&self.offset(&residuals, &centred[0], &scaling)));
+            let (next, []) =
+                self.direction(&residuals, left, &centred, &scaling, &links, |_, _, _| []);
             let (longer_primal, longer_dual) = self.lengths(&next, 0.99);
             if longer_primal + longer_dual < primal + dual + 0.2 * LONGER {
                 break;
@@ -102,27 +114,29 @@ impl Master {
         advance(&mut self.s, &direction.s, dual);
         advance(&mut self.short.s, &direction.short.s, dual);
         advance(&mut self.over.s, &direction.over.s, dual);
-        axpy(dual, &direction.mu, &mut self.mu);
-        axpy(dual, &direction.pi, &mut self.pi);
-        (1.0 - primal) * largest(&residuals.primal).max(largest(&residuals.link))
+        axpy(dual, &direction.duals.rows, &mut self.mu);
+        axpy(dual, &direction.duals.links, &mut self.pi);
+        (1.0 - primal) * residuals.primal.largest()
     }
 
     /// What is left of the optimality conditions. Slacks that are all but the reduced costs become them:
     /// then most steps have no dual residual.
     fn residuals(&mut self) -> Residuals {
-        let (primal, link) = self.primal_residuals(true);
-        let mut dual = self.reduced_costs();
-        for (reduced, s) in dual.iter_mut().zip(&mut self.s) {
-            if (*reduced - *s).abs() <= SAME_SLACK * *s {
-                *s = *reduced;
+        let (along, [sums]) = self.sweep(Some((&self.mu, &self.pi)), |j, _| [self.x[j]]);
+        let primal = self.left_by(&sums, true);
+        let mut dual = Vec::with_capacity(along.len());
+        for ((column, along), s) in self.columns.iter().zip(along).zip(&mut self.s) {
+            let reduced = column.cost - along;
+            if (reduced - *s).abs() <= SAME_SLACK * *s {
+                *s = reduced;
             }
-            *reduced -= *s;
+            dual.push(reduced - *s);
         }
         let short = (0..self.mu.len())
             .map(|i| self.box_centre[i] + self.penalty[i] - self.mu[i] - self.short.s[i]);
         let over = (0..self.mu.len())
             .map(|i| self.penalty[i] - self.box_centre[i] + self.mu[i] - self.over.s[i]);
-        Residuals { primal, link, dual, short: short.collect(), over: over.collect() }
+        Residuals { primal, dual, short: short.collect(), over: over.collect() }
     }
 
     /// The targets with a correction for every product `x s` that a longer step would leave far from `wanted`
@@ -150,60 +164,65 @@ impl Master {
         centred
     }
 
-    fn direction(
+    /// Weights that the columns would move by if duals stayed where they are:
+    /// `dx = offset + D (A' dmu + B' dpi)` with `offset = target / s - D r_d`.
+    fn offset(&self, residuals: &Residuals, targets: &[f64], scaling: &Scaling) -> Vec<f64> {
+        (0..self.x.len())
+            .map(|j| targets[j] / self.s[j] - scaling.columns[j] * residuals.dual[j])
+            .collect()
+    }
+
+    /// The primal residuals less what the offset of the affine direction meets: without a dual residual that is
+    /// `-x`, and nothing is met any more.
+    fn left_by_affine(&self, residuals: &Residuals, scaling: &Scaling) -> Equations {
+        let nothing = || Equations {
+            rows: vec![0.0; self.right_side.len()],
+            links: vec![0.0; self.links.len()],
+        };
+        let mut left = self.left_by(&nothing(), true);
+        if residuals.dual.iter().any(|r| *r != 0.0) {
+            let weights: Vec<f64> =
+                scaling.columns.iter().zip(&residuals.dual).map(|(d, r)| d * r).collect();
+            left.add(1.0, &self.sums(&weights));
+        }
+        left
+    }
+
+    /// The direction towards targets of all products, given what their offset leaves of the primal residuals; and
+    /// sums of the columns by weights that it decides.
+    fn direction<const N: usize>(
         &self,
         residuals: &Residuals,
+        mut left: Equations,
         targets: &[Vec<f64>; 3],
-        is_affine: bool,
         scaling: &Scaling,
         links: &Links,
-    ) -> Direction {
-        let Scaling { columns: scaling, short, over } = scaling;
+        mut weigh: impl FnMut(usize, f64, f64) -> [f64; N],
+    ) -> (Direction, [Equations; N]) {
+        let Scaling { columns, short, over } = scaling;
         let [own, of_short, of_over] = targets;
-        // dx = target / s - D r_d + D (A' dmu + B' dpi)
-        let offset: Vec<f64> = (0..self.x.len())
-            .map(|j| own[j] / self.s[j] - scaling[j] * residuals.dual[j])
-            .collect();
-        let (mut h, g) = match is_affine && residuals.dual.iter().all(|r| *r == 0.0) {
-            true => self.left_by_nothing(),
-            false => self.left_by(&offset, residuals),
-        };
-        for i in 0..h.len() {
-            h[i] -= of_short[i] / self.short.s[i] - short[i] * residuals.short[i];
-            h[i] += of_over[i] / self.over.s[i] - over[i] * residuals.over[i];
+        for (i, left) in left.rows.iter_mut().enumerate() {
+            *left -= of_short[i] / self.short.s[i] - short[i] * residuals.short[i];
+            *left += of_over[i] / self.over.s[i] - over[i] * residuals.over[i];
         }
-        let (mu, pi) = self.eliminate(h, &g, links);
-        let along = self.along(&mu, &pi);
-        let s: Vec<f64> = (0..along.len()).map(|j| residuals.dual[j] - along[j]).collect();
-        let x = (0..along.len()).map(|j| offset[j] + scaling[j] * along[j]).collect();
+        let duals = self.eliminate(&left, links);
+        let mut x = self.offset(residuals, own, scaling);
+        let mut s = residuals.dual.clone();
+        let (_, sums) = self.sweep(Some(duals.as_duals()), |j, along| {
+            x[j] += columns[j] * along;
+            s[j] -= along;
+            weigh(j, x[j], s[j])
+        });
+        let mu = &duals.rows;
         let short_s: Vec<f64> = (0..mu.len()).map(|i| residuals.short[i] - mu[i]).collect();
         let over_s: Vec<f64> = (0..mu.len()).map(|i| residuals.over[i] + mu[i]).collect();
         let short_x =
             (0..mu.len()).map(|i| of_short[i] / self.short.s[i] - short[i] * short_s[i]).collect();
         let over_x =
             (0..mu.len()).map(|i| of_over[i] / self.over.s[i] - over[i] * over_s[i]).collect();
-        Direction {
-            x,
-            s,
-            mu,
-            pi,
-            short: Artificial { x: short_x, s: short_s },
-            over: Artificial { x: over_x, s: over_s },
-        }
-    }
-
-    /// The primal residuals of no weights at all: where the affine direction without a dual residual leads.
-    fn left_by_nothing(&self) -> (Vec<f64>, Vec<f64>) {
-        let artificials = self.over.x.iter().zip(&self.short.x).map(|(over, short)| over - short);
-        let h = self.right_side.iter().zip(artificials).map(|(b, a)| b + a).collect();
-        (h, self.link_sums())
-    }
-
-    /// The primal residuals less what a change of the weights meets.
-    fn left_by(&self, change: &[f64], residuals: &Residuals) -> (Vec<f64>, Vec<f64>) {
-        let (mut h, mut g) = (residuals.primal.clone(), residuals.link.clone());
-        self.take_off(change, &mut h, &mut g);
-        (h, g)
+        let short = Artificial { x: short_x, s: short_s };
+        let over = Artificial { x: over_x, s: over_s };
+        (Direction { x, s, duals, short, over }, sums)
     }
 
     fn lengths(&self, direction: &Direction, damping: f64) -> (f64, f64) {

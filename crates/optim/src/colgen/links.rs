@@ -6,6 +6,7 @@
 
 use super::dense::{axpy, dot, vectorised};
 use super::master::{Kind, Link, Master};
+use super::sweep::Equations;
 
 /// Means of the linked blocks under the current scaling.
 pub(super) struct Links {
@@ -108,13 +109,9 @@ impl Master {
         Links { sigma, mean, groups, composites, group_of_link }
     }
 
-    /// Solves the normal equations with the links eliminated.
-    pub(super) fn eliminate(
-        &self,
-        mut h: Vec<f64>,
-        g: &[f64],
-        links: &Links,
-    ) -> (Vec<f64>, Vec<f64>) {
+    /// Solves the normal equations with the links eliminated: duals from row sums and links.
+    pub(super) fn eliminate(&self, right_side: &Equations, links: &Links) -> Equations {
+        let Equations { rows: mut h, links: g } = right_side.clone();
         let rows = h.len();
         let mut spread = vec![0.0; links.groups.len()];
         for (index, (link, mean)) in self.with_means(&links.mean).enumerate() {
@@ -142,6 +139,6 @@ impl Master {
                 (g[index] + pulled) / links.sigma[index] - mean
             })
             .collect();
-        (mu, pi)
+        Equations { rows: mu, links: pi }
     }
 }

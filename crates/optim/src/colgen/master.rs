@@ -9,7 +9,8 @@
 //! supported on the block's few rows, and per tied column one composite ray. So the dense work grows
 //! with rows and columns, not with the number of points.
 
-use super::dense::{Factor, axpy, dot, vectorised};
+use super::dense::{Factor, axpy, dot};
+use super::sweep::Equations;
 use std::sync::Arc;
 
 /// Row sums or links that are this far off belong to no iterate worth going on from.
@@ -42,7 +43,7 @@ pub(crate) struct Column {
 
 impl Column {
     #[inline(always)]
-    fn dot(&self, v: &[f64]) -> f64 {
+    pub fn dot(&self, v: &[f64]) -> f64 {
         match &self.rows {
             None => dot(&self.values, v),
             Some(rows) => rows.iter().zip(&self.values).map(|(&r, a)| a * v[r as usize]).sum(),
@@ -157,7 +158,7 @@ impl Master {
 
     /// Reduced costs of all columns, y with its links.
     pub fn reduced_costs(&self) -> Vec<f64> {
-        let mut reduced = self.along(&self.mu, &self.pi);
+        let mut reduced = self.along((&self.mu, &self.pi));
         for (reduced, column) in reduced.iter_mut().zip(&self.columns) {
             *reduced = column.cost - *reduced;
         }
@@ -166,8 +167,7 @@ impl Master {
 
     /// Largest primal residual of the row sums and links.
     pub fn primal_error(&self) -> f64 {
-        let (primal, link) = self.primal_residuals(true);
-        largest(&primal).max(largest(&link))
+        self.primal_residuals(true).largest()
     }
 
     /// What the points of every link sum up to, y on the other side.
@@ -175,18 +175,22 @@ impl Master {
         self.links.iter().map(|link| if link.y.is_some() { 0.0 } else { 1.0 }).collect()
     }
 
-    pub(super) fn primal_residuals(&self, artificials: bool) -> (Vec<f64>, Vec<f64>) {
-        let mut primal = self.right_side.clone();
-        let mut link = self.link_sums();
-        self.take_off(&self.x, &mut primal, &mut link);
+    pub(super) fn primal_residuals(&self, artificials: bool) -> Equations {
+        let sums = self.sums(&self.x);
+        self.left_by(&sums, artificials)
+    }
+
+    /// What columns that add up to `sums` leave of the row sums and links.
+    pub(super) fn left_by(&self, sums: &Equations, artificials: bool) -> Equations {
+        let mut rows = difference(&self.right_side, &sums.rows);
         if artificials {
             for (residual, (over, short)) in
-                primal.iter_mut().zip(self.over.x.iter().zip(&self.short.x))
+                rows.iter_mut().zip(self.over.x.iter().zip(&self.short.x))
             {
                 *residual += over - short;
             }
         }
-        (primal, link)
+        Equations { rows, links: difference(&self.link_sums(), &sums.links) }
     }
 
     /// A starting point from nothing: weights spread evenly, slacks from simple duals.
@@ -233,9 +237,9 @@ impl Master {
 
     /// How far the row sums (in units of each row) and links are from being met without artificials.
     pub fn imbalance(&self, unit: &[f64], scale: f64) -> f64 {
-        let (primal, link) = self.primal_residuals(false);
-        primal.iter().zip(unit).map(|(residual, unit)| residual.abs() * unit).sum::<f64>()
-            + link.iter().map(|residual| residual.abs() * scale).sum::<f64>()
+        let left = self.primal_residuals(false);
+        left.rows.iter().zip(unit).map(|(residual, unit)| residual.abs() * unit).sum::<f64>()
+            + left.links.iter().map(|residual| residual.abs() * scale).sum::<f64>()
     }
 
     /// Whether every number of the iterate is finite, and row sums and links are not lost altogether.
@@ -308,54 +312,10 @@ impl Master {
             });
         }
     }
+}
 
-    /// Rows of all links together.
-    pub(super) fn link_rows(&self) -> usize {
-        self.links.iter().map(|link| link.rows.len()).sum()
-    }
-
-    /// `a_j . mu + link part` of every column j; y takes its links with the opposite sign.
-    pub(super) fn along(&self, mu: &[f64], pi: &[f64]) -> Vec<f64> {
-        // Points of a link share its rows: those are looked up once for all of them.
-        let rows = self.links.iter().flat_map(|link| link.rows.iter());
-        let of_links: Vec<f64> = rows.map(|&row| mu[row as usize]).collect();
-        let one = |column: &Column| match column.kind {
-            Kind::Point { link, .. } => {
-                dot(&column.values, &of_links[self.first_row[link]..]) + column.beta * pi[link]
-            }
-            _ => column.dot(mu),
-        };
-        let mut along: Vec<f64> = vectorised(|| self.columns.iter().map(one).collect());
-        for (link, pi) in self.links.iter().zip(pi) {
-            if let Some(y) = link.y {
-                along[y] -= pi;
-            }
-        }
-        along
-    }
-
-    /// Takes what some weights of the columns give off the row sums and links.
-    pub(super) fn take_off(&self, weights: &[f64], primal: &mut [f64], link: &mut [f64]) {
-        let mut of_links = vec![0.0; self.link_rows()];
-        vectorised(|| {
-            for (column, &weight) in self.columns.iter().zip(weights) {
-                if let Kind::Point { link: index, .. } = column.kind {
-                    axpy(-weight, &column.values, &mut of_links[self.first_row[index]..]);
-                    link[index] -= column.beta * weight;
-                } else {
-                    column.add_to(-weight, primal);
-                }
-            }
-        });
-        for ((l, &first), sum) in self.links.iter().zip(&self.first_row).zip(link) {
-            for (&row, value) in l.rows.iter().zip(&of_links[first..]) {
-                primal[row as usize] += value;
-            }
-            if let Some(y) = l.y {
-                *sum += weights[y];
-            }
-        }
-    }
+pub(super) fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a - b).collect()
 }
 
 pub(super) fn largest(values: &[f64]) -> f64 {

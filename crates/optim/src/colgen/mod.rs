@@ -21,6 +21,7 @@ pub(crate) mod repair;
 mod round;
 mod settle;
 mod start;
+mod sweep;
 mod tree;
 mod warm;
 mod zero;

@@ -1,7 +1,8 @@
 //! Row sums and links of the weights put right to the last bits.
 
 use super::dense::{axpy, dot};
-use super::master::{Kind, Master, largest};
+use super::master::Master;
+use super::sweep::Equations;
 
 /// Residuals up to this are left as they are: rounding of the sums themselves is not much smaller.
 pub(super) const SETTLED: f64 = 1e-13;
@@ -15,11 +16,8 @@ const MOST_ROUNDS: usize = 6;
 /// Steps of conjugate gradients in one projection.
 const MOST_STEPS: usize = 20;
 
-/// Values of the row sums and of the links.
-type Equations = (Vec<f64>, Vec<f64>);
-
 fn inner(a: &Equations, b: &Equations) -> f64 {
-    dot(&a.0, &b.0) + dot(&a.1, &b.1)
+    dot(&a.rows, &b.rows) + dot(&a.links, &b.links)
 }
 
 impl Master {
@@ -56,12 +54,13 @@ impl Master {
         let links = self.prepare(&scaling, &vec![0.0; self.right_side.len()]);
         let mut residual = self.primal_residuals(false);
         let wanted = 1e-17 * self.right_side.len() as f64;
-        let mut solved = self.eliminate(residual.0.clone(), &residual.1, &links);
+        let mut solved = self.eliminate(&residual, &links);
         let mut towards = solved.clone();
         let mut slope = inner(&residual, &solved);
         let mut change = vec![0.0; self.x.len()];
         for _ in 0..MOST_STEPS {
-            let along = self.along(&towards.0, &towards.1);
+            let duals = Some(towards.as_duals());
+            let (along, [carried]) = self.sweep(duals, |j, along| [scaling[j] * along]);
             let moved: Vec<f64> = scaling.iter().zip(&along).map(|(d, along)| d * along).collect();
             let curvature = dot(&moved, &along);
             let length = slope / curvature;
@@ -70,19 +69,17 @@ impl Master {
             }
             axpy(length, &moved, &mut change);
             let before = residual.clone();
-            let carried = self.met_by(&moved);
-            axpy(-length, &carried.0, &mut residual.0);
-            axpy(-length, &carried.1, &mut residual.1);
-            let worst = largest(&residual.0).max(largest(&residual.1));
-            if worst <= wanted {
+            residual.add(-length, &carried);
+            if residual.largest() <= wanted {
                 break;
             }
-            solved = self.eliminate(residual.0.clone(), &residual.1, &links);
+            solved = self.eliminate(&residual, &links);
             let next = inner(&residual, &solved);
             // After Polak and Ribiere: forgets what the rounding of the preconditioner has spoiled.
             let keep = ((next - inner(&before, &solved)) / slope).max(0.0);
             slope = next;
-            for (towards, solved) in [(&mut towards.0, &solved.0), (&mut towards.1, &solved.1)] {
+            let parts = [(&mut towards.rows, &solved.rows), (&mut towards.links, &solved.links)];
+            for (towards, solved) in parts {
                 towards.iter_mut().zip(solved).for_each(|(t, s)| *t = s + keep * *t);
             }
         }
@@ -91,24 +88,6 @@ impl Master {
 
     /// Largest residual of row sums and links without artificials.
     pub(super) fn worst_residual(&self) -> f64 {
-        let (primal, link) = self.primal_residuals(false);
-        largest(&primal).max(largest(&link))
-    }
-
-    /// What a change of the weights adds to the row sums and links.
-    fn met_by(&self, change: &[f64]) -> Equations {
-        let (mut rows, mut links) = (vec![0.0; self.right_side.len()], vec![0.0; self.links.len()]);
-        for (column, &change) in self.columns.iter().zip(change) {
-            column.add_to(change, &mut rows);
-            if let Kind::Point { link, .. } = column.kind {
-                links[link] += column.beta * change;
-            }
-        }
-        for (met, link) in links.iter_mut().zip(&self.links) {
-            if let Some(y) = link.y {
-                *met -= change[y];
-            }
-        }
-        (rows, links)
+        self.primal_residuals(false).largest()
     }
 }

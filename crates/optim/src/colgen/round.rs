@@ -110,9 +110,7 @@ impl Run<'_> {
             let target = self.target.min(0.3 * objective);
             let residual = self.master.step(CENTRALITY * target);
             steps += 1;
-            if (self.master.complementarity() <= target && residual < 1e-3)
-                || steps >= 30
-            {
+            if (self.master.complementarity() <= target && residual < 1e-3) || steps >= 30 {
                 return steps;
             }
         }

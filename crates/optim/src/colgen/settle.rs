@@ -49,8 +49,8 @@ impl Master {
 
     /// A change of the weights that meets the equations, zero outside a basis.
     fn basic_correction(&self) -> Vec<f64> {
-        let (primal, link) = self.primal_residuals(false);
-        let mut residual: Vec<f64> = primal.into_iter().chain(link).collect();
+        let left = self.primal_residuals(false);
+        let mut residual: Vec<f64> = left.rows.into_iter().chain(left.links).collect();
         let mut columns = self.dense_columns();
         // Every equation in units of its largest term.
         for (i, residual) in residual.iter_mut().enumerate() {
