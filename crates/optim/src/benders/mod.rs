@@ -195,9 +195,11 @@ impl Best {
         self.cost().unwrap_or(f64::INFINITY)
     }
 
-    /// What the bounds leave open, at most the mean cost while little is known.
+    /// What the bounds leave open, while little is known no more than the mean cost. With ties the optimum may be
+    /// above that.
     fn open(&self) -> f64 {
-        self.upper_bound().min(self.mean_cost) - self.lower_bound
+        let likely = self.mean_cost.max(2.0 * self.lower_bound);
+        self.upper_bound().min(likely) - self.lower_bound
     }
 
     fn gap(&self) -> f64 {
