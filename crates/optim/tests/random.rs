@@ -3,11 +3,12 @@
 //! Up to eps*spacing 8 the oracle is the plain LP (`direct`), whose bound is proven from its own multipliers
 //! and shares no code with column generation. Above, general LP solvers are wrong by more than
 //! the numbers are large; there the proven bounds on both sides are the judge, and the direct engine
-//! need only be valid, not tight.
+//! need only be valid, not tight. Its matrix must be tight up to 4 only: at 8 entries are as small as
+//! e^-30, which a tolerance of 1e-11 does not resolve, and what it takes to make them strict costs up to 1e-5 of the optimum.
 
 mod common;
 
-use common::{Case, KINDS, Kind, case, infeasible_problems, round};
+use common::{Case, KINDS, Kind, Layout, case, infeasible_problems, round};
 use lrgeo_optim::bound::proven_bound;
 use lrgeo_optim::check::check;
 use lrgeo_optim::format::problem_to_json;
@@ -23,8 +24,12 @@ const ENGINES: [(&str, Engine); 3] =
 /// From nearly uniform to nearly the identity.
 const EPS_SPACING: [f64; 10] = [0.05, 0.1, 0.3, 0.7, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0];
 
-/// Up to here the direct engine must be as good as the others.
+/// Up to here the bound of the direct engine must be as good as the others', and its matrix.
 const ORACLE_HOLDS: f64 = 8.0;
+const ORACLE_RESOLVES: f64 = 4.0;
+
+/// Problems of each kind at each eps*spacing.
+const SEEDS: std::ops::Range<u64> = 0..40;
 
 /// What is wrong with the engines' answers, if anything.
 fn judge(case: &Case) -> Result<(), String> {
@@ -55,10 +60,12 @@ fn judge(case: &Case) -> Result<(), String> {
     }
     let tolerance = 1e-6 * upper + 1e-8 * problem.mean_cost();
     for (name, answer) in &answers {
-        let must_be_tight = oracle_holds || *name != "direct";
+        let is_direct = *name == "direct";
+        let bound_must_be_tight = !is_direct || oracle_holds;
+        let matrix_must_be_tight = !is_direct || case.eps_spacing <= ORACLE_RESOLVES;
         let solution = match answer {
             Ok(solution) => solution,
-            Err(_) if !must_be_tight => continue,
+            Err(_) if !matrix_must_be_tight => continue,
             Err(error) => return Err(format!("{name}: {error}")),
         };
         let report = check(problem, &solution.z, &solution.y);
@@ -69,46 +76,133 @@ fn judge(case: &Case) -> Result<(), String> {
             return Err(format!("{name}: says {}, costs {}", solution.objective, report.cost));
         }
         // Tight on both sides: the optimum lies between the best bounds.
-        if must_be_tight && solution.objective > lower + tolerance {
+        if matrix_must_be_tight && solution.objective > lower + tolerance {
             return Err(format!(
                 "{name}: {:e} is {:e} above the best bound {lower:e} (allowed: {tolerance:e})",
                 solution.objective,
                 solution.objective - lower
             ));
         }
-        if must_be_tight && solution.lower_bound < upper - tolerance {
+        if bound_must_be_tight && solution.lower_bound < upper - tolerance {
             return Err(format!("{name}: bound {:e} of {upper:e}", solution.lower_bound));
+        }
+        let again = proven_bound(problem, &solution.certificate.mu).map_err(|e| e.to_string())?;
+        if !is_direct && again < solution.lower_bound - tolerance {
+            return Err(format!("{name}: proven again {again:e}, not {:e}", solution.lower_bound));
         }
     }
     Ok(())
 }
 
-#[test]
-fn engines_agree_on_random_problems_of_every_kind() {
+/// Solves 400 problems of a kind by every engine.
+fn engines_agree(kind: Kind) {
     let mut failures = Vec::new();
-    let mut count = 0;
     for eps_spacing in EPS_SPACING {
-        for kind in KINDS {
-            for seed in 0..5 {
-                let case = case(kind, seed, eps_spacing);
-                count += 1;
-                if let Err(complaint) = judge(&case) {
-                    failures.push((case, complaint));
-                }
+        for seed in SEEDS {
+            let case = case(kind, seed, eps_spacing);
+            if let Err(complaint) = judge(&case) {
+                failures.push((case, complaint));
             }
         }
     }
-    assert!(count >= 300);
     for (case, complaint) in &failures {
-        eprintln!(
-            "{:?} seed {} eps*spacing {}: {complaint}",
-            case.kind, case.seed, case.eps_spacing
-        );
+        eprintln!("{kind:?} seed {} eps*spacing {}: {complaint}", case.seed, case.eps_spacing);
     }
     if let Some((case, complaint)) = failures.iter().min_by_key(|(case, _)| case.problem.rows()) {
         let replay = problem_to_json(&case.problem).unwrap();
-        panic!("{} of {count} fail; the smallest ({complaint}):\n{replay}", failures.len());
+        panic!("{} fail; the smallest ({complaint}):\n{replay}", failures.len());
     }
+}
+
+#[test]
+fn engines_agree_where_all_is_free() {
+    engines_agree(Kind::Untied);
+}
+
+#[test]
+fn engines_agree_on_one_tied_group() {
+    engines_agree(Kind::TiedOneGroup);
+}
+
+#[test]
+fn engines_agree_on_tied_groups() {
+    engines_agree(Kind::TiedGroups);
+}
+
+#[test]
+fn engines_agree_on_fixed_y() {
+    engines_agree(Kind::FixedY);
+}
+
+#[test]
+fn engines_agree_on_tiles() {
+    engines_agree(Kind::Tile);
+}
+
+#[test]
+fn engines_agree_on_bounds() {
+    engines_agree(Kind::Bounded);
+}
+
+#[test]
+fn engines_agree_on_ties_and_bounds() {
+    engines_agree(Kind::TiedBounded);
+}
+
+#[test]
+fn engines_agree_on_uneven_priors() {
+    engines_agree(Kind::UnevenPrior);
+}
+
+#[test]
+fn engines_agree_on_places_at_one_spot() {
+    engines_agree(Kind::OneSpot);
+}
+
+/// Whether arcs join all rows of every group.
+fn is_connected(problem: &Problem) -> bool {
+    let groups = problem.groups();
+    let mut label: Vec<usize> = (0..problem.rows()).collect();
+    for _ in 0..problem.rows() {
+        for arc in problem.arcs() {
+            let low = label[arc.i].min(label[arc.j]);
+            (label[arc.i], label[arc.j]) = (low, low);
+        }
+    }
+    (0..problem.rows()).all(|row| groups.iter().position(|g| *g == groups[row]) == Some(label[row]))
+}
+
+#[test]
+fn there_are_three_hundred_random_problems_of_every_kind() {
+    let cases = KINDS.iter().flat_map(|&kind| {
+        EPS_SPACING.iter().flat_map(move |&eps| SEEDS.map(move |seed| case(kind, seed, eps)))
+    });
+    let has_ties = |problem: &Problem| {
+        let entries = problem.rows() * problem.columns();
+        let at = |entry| problem.tie(entry / problem.columns(), entry % problem.columns());
+        (0..entries).any(|entry| at(entry).is_some())
+    };
+    let mut counts = std::collections::BTreeMap::new();
+    for case in cases {
+        let problem = &case.problem;
+        let tied = has_ties(problem);
+        for (name, holds) in [
+            ("even", case.layout == Layout::Even),
+            ("uneven", matches!(case.layout, Layout::Jittered | Layout::Scattered)),
+            ("even and tied", case.layout == Layout::Even && tied),
+            ("disconnected", !is_connected(problem)),
+            ("tied", tied),
+            ("untied", !tied),
+            ("bounded", !problem.bounds().is_empty()),
+            ("fixed y", problem.fixed_y().is_some() && tied),
+            (format!("{:?}", case.kind).leak(), true),
+        ] {
+            *counts.entry(name).or_insert(0) += usize::from(holds);
+        }
+    }
+    // Ties of a small problem may be out of reach.
+    let few: Vec<_> = counts.iter().filter(|(_, count)| **count < 300).collect();
+    assert!(few.is_empty(), "{counts:?}");
 }
 
 /// Where entries must vanish general LP solvers find no strict matrix; column generation is its own judge: a

@@ -47,6 +47,36 @@ struct End {
     factor: f64,
 }
 
+/// The largest flow that took a negative residual to a node: `whole` of it arrived, `rate` times what left its child.
+#[derive(Clone, Copy)]
+struct Arrival {
+    child: usize,
+    flow: usize,
+    rate: f64,
+    whole: f64,
+}
+
+/// Takes so much off the flow that arrived at a node, and off what had arrived at its child, and so on; returns how
+/// much less arrives.
+fn give_back(
+    too_much: f64,
+    node: usize,
+    arrivals: &[Option<Arrival>],
+    flows: &mut [ArcFlow],
+) -> f64 {
+    let mut open = too_much;
+    let mut returned = None;
+    let mut next = arrivals[node];
+    while let Some(Arrival { child, flow, rate, whole }) = next {
+        let share = (open / whole).min(1.0);
+        open = share * whole / rate;
+        returned.get_or_insert(share * whole);
+        flows[flow].amount *= 1.0 - share;
+        next = arrivals[child];
+    }
+    returned.unwrap_or(0.0)
+}
+
 impl<'a> Prover<'a> {
     pub fn new(problem: &'a Problem) -> Self {
         let mut neighbours: Vec<Vec<Beside>> = Vec::new();
@@ -94,7 +124,8 @@ impl<'a> Prover<'a> {
     /// arc the other way, whichever costs less while the root is no larger than `largest`.
     ///
     /// Whoever adds the flows up again rounds against us, and where z is small the residuals may be as large as
-    /// e^(eps D) and count as if z were 1. So what rounding may take off is carried along with the rest, to where z is large.
+    /// e^(eps D) and count as if z were 1. So what rounding may take off is carried along with the rest, to where z is large;
+    /// and what is too much for a node at its floor goes back to where it came from, smaller by as many orders of magnitude.
     fn add(
         &self,
         block: &Block,
@@ -106,12 +137,16 @@ impl<'a> Prover<'a> {
         // The sizes that every residual is a difference of.
         let mut size: Vec<f64> =
             residual.iter().zip(&block.cost).map(|(w, cost)| w.abs() + 2.0 * cost).collect();
+        let mut arrivals: Vec<Option<Arrival>> = vec![None; residual.len()];
         let log_largest = largest.ln();
         flows.reserve(residual.len());
         for &node in tree.order().iter().rev() {
             let node = node as usize;
             let Some(parent) = tree.parent(node) else { continue };
-            let left = residual[node] - ROUNDING * size[node];
+            let mut left = residual[node] - ROUNDING * size[node];
+            if left < 0.0 && !tree.is_at_ceiling(node) {
+                left += give_back(-left, node, &arrivals, flows);
+            }
             if left == 0.0 || (left > 0.0 && tree.is_at_ceiling(node)) {
                 continue;
             }
@@ -134,6 +169,11 @@ impl<'a> Prover<'a> {
                 let arriving = amount * factor * above.factor;
                 residual[parent] -= arriving;
                 size[parent] += arriving;
+                let rate = factor * above.factor / child.factor;
+                let arrival = Arrival { child: node, flow: flows.len(), rate, whole: arriving };
+                if arrivals[parent].is_none_or(|other| other.whole < arriving) {
+                    arrivals[parent] = Some(arrival);
+                }
                 flows.push(beside.flow_from_here(amount));
             } else {
                 // z_parent <= a z_child

@@ -79,10 +79,22 @@ pub const KINDS: [Kind; 9] = [
     Kind::OneSpot,
 ];
 
+/// How places lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// An even grid: symmetric, with heavy ties between optimal bases.
+    Even,
+    Jittered,
+    Scattered,
+    /// Two even grids, farther apart than most reaches.
+    Islands,
+}
+
 /// One random problem.
 #[derive(Debug)]
 pub struct Case {
     pub kind: Kind,
+    pub layout: Layout,
     pub seed: u64,
     /// eps times the typical distance of neighbours.
     pub eps_spacing: f64,
@@ -95,19 +107,24 @@ fn distance(a: Point, b: Point) -> f64 {
     (a.0 - b.0).hypot(a.1 - b.1)
 }
 
-/// Even grids, jittered grids, scattered places, lines, two islands; neighbours about 1 apart.
-pub fn places(random: &mut Random) -> Vec<Point> {
+/// A few places, neighbours about 1 apart, on grids of several shapes or lines.
+pub fn places(random: &mut Random) -> (Layout, Vec<Point>) {
     let (width, height) = random.pick(&[(2, 2), (3, 2), (3, 3), (4, 3), (4, 4), (6, 1), (1, 2)]);
     let grid = (0..width * height).map(|p| ((p % width) as f64, (p / width) as f64));
-    match random.between(0, 4) {
-        0 | 1 => grid.collect(), // symmetric: heavy ties between optimal bases
-        2 => grid.map(|(x, y)| (x + 0.6 * random.unit(), y + 0.6 * random.unit())).collect(),
-        3 => {
-            let side = ((width * height) as f64).sqrt();
-            grid.map(|_| (side * random.unit(), side * random.unit())).collect()
-        }
-        _ => grid.map(|(x, y)| if x >= 1.5 { (x + 3.0, y) } else { (x, y) }).collect(),
-    }
+    let layout = match random.between(0, 4) {
+        0 | 1 => Layout::Even,
+        2 => Layout::Jittered,
+        3 => Layout::Scattered,
+        _ => Layout::Islands,
+    };
+    let side = ((width * height) as f64).sqrt();
+    let places = grid.map(|(x, y)| match layout {
+        Layout::Even => (x, y),
+        Layout::Jittered => (x + 0.6 * random.unit(), y + 0.6 * random.unit()),
+        Layout::Scattered => (side * random.unit(), side * random.unit()),
+        Layout::Islands => (if x >= 1.5 { x + 3.0 } else { x }, y),
+    });
+    (layout, places.collect())
 }
 
 /// Arcs between the places `rows` within a reach: 4 or 8 neighbours, farther, or all pairs; a short
@@ -198,7 +215,7 @@ fn users(random: &mut Random, places: &[Point]) -> Vec<Vec<usize>> {
 /// The case of a kind, a seed and a difficulty (eps times spacing).
 pub fn case(kind: Kind, seed: u64, eps_spacing: f64) -> Case {
     let mut random = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(kind as u64));
-    let places = places(&mut random);
+    let (layout, places) = places(&mut random);
     let epsilon = eps_spacing;
     let reach = random.pick(&[0.8, 1.01, 1.5, 2.3, 1e9]);
     let r_exp = random.pick(&[0.7, 1.2, 2.0]);
@@ -270,7 +287,7 @@ pub fn case(kind: Kind, seed: u64, eps_spacing: f64) -> Case {
         }
     };
     let problem = Problem::new(parts).expect("the generator makes valid problems");
-    Case { kind, seed, eps_spacing, problem }
+    Case { kind, layout, seed, eps_spacing, problem }
 }
 
 /// Nothing at all for a quarter of the places, for the others something between 0.01 and 10.
