@@ -18,6 +18,9 @@ const MOST_STEPS: usize = 30;
 /// How far towards the boundary a step goes.
 const CLOSEST: f64 = 0.995;
 
+/// Every walk takes the sum of all products down to this share of it, or further.
+const LEAST_PROGRESS: f64 = 0.3;
+
 /// Sums and slacks wrong by more than this share of the aim do not count as feasible.
 const FEASIBLE: f64 = 1e-9;
 
@@ -62,6 +65,8 @@ impl<'a> Path<'a> {
     /// Walks until the sum of all products is at most `target` and every sum holds. False when it
     /// no longer gets anywhere.
     pub(super) fn advance(&mut self, target: f64) -> bool {
+        // Always some way on: where it stands no more is to be learnt.
+        let target = target.min(LEAST_PROGRESS * self.complementarity().0);
         for _ in 0..MOST_STEPS {
             let (total, count) = self.complementarity();
             let scaled = self.scaled();
