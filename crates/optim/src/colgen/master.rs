@@ -50,6 +50,14 @@ impl Column {
         }
     }
 
+    /// What the column is measured in: rays and points are scaled to 1, a y is as small as its largest factor.
+    fn size(&self) -> f64 {
+        match self.kind {
+            Kind::Y => self.values.iter().fold(f64::MIN_POSITIVE, |most: f64, v| most.max(*v)),
+            _ => 1.0,
+        }
+    }
+
     /// Adds a multiple to a vector over all rows.
     #[inline(always)]
     pub fn add_to(&self, scale: f64, out: &mut [f64]) {
@@ -254,7 +262,7 @@ impl Master {
         self.mu = mu;
         for (j, reduced) in self.reduced_costs().into_iter().enumerate() {
             let column = &self.columns[j];
-            self.s[j] = reduced.max(1e-3 * centre);
+            self.s[j] = reduced.max(1e-3 * centre * column.size());
             if j >= first_new {
                 self.x[j] = 0.3 * centre / self.s[j];
                 if let Kind::Point { link, .. } = column.kind {

@@ -110,7 +110,11 @@ impl Run<'_> {
             let target = self.target.min(0.3 * objective);
             let residual = self.master.step(CENTRALITY * target);
             steps += 1;
-            if (self.master.complementarity() <= target && residual < 1e-3) || steps >= 30 {
+            // The step's own word first, which costs nothing; near a singular factor it is not to be trusted.
+            let is_met = self.master.complementarity() <= target
+                && residual < 1e-3
+                && self.master.primal_error() < 1e-3;
+            if is_met || steps >= 30 {
                 return steps;
             }
         }
