@@ -106,19 +106,12 @@ fn solve_merged(
         }
         // Stage 2: every subproblem checks this y and proposes a cut.
         let limits = Limits::of(settings, &stop);
-        let mut matrices = Vec::new();
-        for (m, verdict) in judge_all(&subproblems, &y, settings, &limits).into_iter().enumerate() {
-            match verdict {
-                Verdict::Bounded { cut, matrix } => {
-                    master.require(m, cut);
-                    matrices.extend(matrix);
-                }
-                Verdict::Unbounded { ray } => master.forbid(m, ray),
-                Verdict::Stopped => {}
-            }
-        }
-        if matrices.len() == subproblems.len() {
-            best.lower_to(problem, &subproblems, &y, matrices);
+        let matrices = consult(&subproblems, &y, settings, &limits, &mut master);
+        best.lower_to(problem, &subproblems, &y, matrices);
+        if let Some(halfway) = best.halfway_to(&y) {
+            // Near the edge of its domain a y may leave no room for a strict matrix; costs are convex in y.
+            let matrices = consult(&subproblems, &halfway, settings, &limits, &mut master);
+            best.lower_to(problem, &subproblems, &halfway, matrices);
         }
         // Stage 1: the master's best guess of y and w under all cuts.
         match master.solve(&limits) {
@@ -152,6 +145,28 @@ fn feasible_y(problem: &Problem, settings: &Settings) -> Result<Option<Vec<f64>>
         Err(error @ Error::Infeasible { .. }) => Err(error),
         Err(_) => Ok(None),
     }
+}
+
+/// Asks all subproblems about one y and hands their cuts to the master; returns the matrices of those that found one.
+fn consult(
+    subproblems: &[Subproblem],
+    y: &[f64],
+    settings: &Settings,
+    limits: &Limits,
+    master: &mut Master,
+) -> Vec<(Matrix, f64)> {
+    let mut matrices = Vec::new();
+    for (m, verdict) in judge_all(subproblems, y, settings, limits).into_iter().enumerate() {
+        match verdict {
+            Verdict::Bounded { cut, matrix } => {
+                master.require(m, cut);
+                matrices.extend(matrix);
+            }
+            Verdict::Unbounded { ray } => master.forbid(m, ray),
+            Verdict::Stopped => {}
+        }
+    }
+    matrices
 }
 
 /// All subproblems at one y, in parallel.
@@ -219,7 +234,13 @@ impl Best {
         }
     }
 
-    /// Puts the groups' matrices together, and keeps them if they cost less than the best so far.
+    /// The middle between the best y and another that was no better.
+    fn halfway_to(&self, y: &[f64]) -> Option<Vec<f64>> {
+        let differs = self.matrix.is_some() && self.y != y;
+        differs.then(|| self.y.iter().zip(y).map(|(best, y)| 0.5 * (best + y)).collect())
+    }
+
+    /// Puts the groups' matrices together, and keeps them if all have one and they cost less than the best so far.
     fn lower_to(
         &mut self,
         problem: &Problem,
@@ -228,7 +249,7 @@ impl Best {
         matrices: Vec<(Matrix, f64)>,
     ) {
         let cost: f64 = matrices.iter().map(|(_, cost)| cost).sum();
-        if cost >= self.upper_bound() {
+        if matrices.len() < subproblems.len() || cost >= self.upper_bound() {
             return;
         }
         let mut z = DenseMatrix::zeros(problem.rows(), problem.columns());
