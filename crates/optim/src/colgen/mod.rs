@@ -9,6 +9,7 @@ mod block;
 mod closed_form;
 mod dense;
 mod dual;
+mod family;
 mod graph;
 mod interior;
 mod links;
@@ -104,6 +105,7 @@ pub fn flows(problem: &Problem, mu: &[f64]) -> Result<Vec<Vec<ArcFlow>>, Error> 
     let mut blocks = Blocks::new(problem)?;
     let mut trees = blocks.first_trees(true);
     let nowhere = vec![f64::NEG_INFINITY; trees.len()];
+    family::teach(&blocks, &mut trees, mu, true);
     price_all(&blocks, &mut trees, mu, &nowhere, true);
     Ok(Prover::new(problem).flows(&blocks, &trees, mu))
 }

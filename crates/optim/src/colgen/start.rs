@@ -3,6 +3,7 @@
 use super::Run;
 use super::block::Root;
 use super::closed_form::{ClosedForm, closed_form};
+use super::family::teach;
 use super::master::{Column, Kind};
 use super::pricing::node_weights;
 use super::round::{BOX_RADIUS, MASTER_SHARE, Round};
@@ -55,6 +56,8 @@ impl Run<'_> {
     /// Begins from the smooth duals, made feasible: about nine tenths of the optimum even where costs of rows
     /// differ by orders of magnitude, and near enough everywhere for pricing to be cheap.
     fn start_smooth(&mut self, smooth: Vec<f64>) {
+        // Far from every shortest-path tree.
+        teach(&self.blocks, &mut self.trees, &smooth, self.settings.threads != 1);
         self.master.mu = smooth;
         let (feasible, found) = self.separate();
         for (index, point) in &found {

@@ -17,7 +17,7 @@ use std::collections::BinaryHeap;
 const NONE: u32 = u32::MAX;
 
 /// A spanning tree of tight constraints with the logarithms of its ray, kept between pricings.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Tree {
     /// First of the nodes that hang from no other, chained like children: the root, or the tops.
     first_top: u32,
