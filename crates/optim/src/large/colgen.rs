@@ -9,7 +9,7 @@ use super::columns::Columns;
 use super::dual;
 use super::glue::Glue;
 use super::master::Master;
-use super::rays::Rays;
+use super::rays::WeightedColumns;
 use super::start::Start;
 use super::tile::{Task, TileColumn, TileSolution};
 use super::view::{Stopped, View};
@@ -141,11 +141,7 @@ impl ColumnGeneration {
     }
 
     /// Goes on from what tiles have found: duals, trees, and rays with weights.
-    pub(crate) fn glued(
-        view: &View<'_>,
-        glue: Glue,
-        gap: f64,
-    ) -> Result<(Self, Estimate), Stopped> {
+    pub(crate) fn glued(view: &View<'_>, glue: Glue, gap: f64) -> Result<Self, Stopped> {
         let Glue { windows, mut mu, tree, rays } = glue;
         let mut columns = Columns::with_trees(view, windows, tree)?;
         let barrier = gap * mu.iter().sum::<f64>() / view.rows() as f64;
@@ -153,8 +149,7 @@ impl ColumnGeneration {
         dual::repair(view, &mut columns, &mut mu, 0.1 * gap)?;
         master.recentre(&columns, mu.clone());
         let bound = mu.iter().sum();
-        let estimate = Estimate { cost: master.settled_cost(&columns), bound };
-        let generation = Self {
+        Ok(Self {
             columns,
             master,
             centre: mu.clone(),
@@ -163,21 +158,20 @@ impl ColumnGeneration {
             reach: 1.0,
             ceiling: vec![f64::INFINITY; view.rows()],
             precision: precision(gap),
-        };
-        Ok((generation, estimate))
+        })
     }
 
     /// What a tile contributes to the whole.
     pub(crate) fn into_tile(self, view: &View<'_>, core: &[u32]) -> Result<TileSolution, Stopped> {
-        let rays = self.master.projected(view, &self.columns, 1.0, TILE_ROW_SUMS)?;
         let windows = &self.columns.windows;
+        let weights = self.master.projected(view, windows, TILE_ROW_SUMS)?;
         let column = |&k: &u32| {
-            let (k, list) = (k as usize, &rays.columns[k as usize]);
+            let (k, list) = (k as usize, &self.master.rays.columns[k as usize]);
             TileColumn {
                 rows: windows.of(k).rows.to_vec(),
                 tree: self.columns.tree[windows.range(k)].iter().map(|l| l.number()).collect(),
                 rays: (0..list.len()).flat_map(|r| list.ray(r)).copied().collect(),
-                weights: list.x.clone(),
+                weights: weights[k].clone(),
             }
         };
         Ok(TileSolution { columns: core.iter().map(column).collect(), mu: self.best.1 })
@@ -240,16 +234,26 @@ impl ColumnGeneration {
         Ok(if best.1.bound > present.1.bound { best } else { present })
     }
 
-    /// The master's weights with exact row sums, for arcs shortened by `shrink`.
-    pub(crate) fn matrix(&self, view: &View<'_>, shrink: f64) -> Result<Rays, Stopped> {
-        self.master.projected(view, &self.columns, 1.0 - shrink, 0.1 * shrink)
+    /// The columns of a matrix with exact row sums, for arcs shortened by `shrink`: from now on the rays are of those arcs.
+    pub(crate) fn matrix(
+        &mut self,
+        view: &View<'_>,
+        shrink: f64,
+    ) -> Result<WeightedColumns, Stopped> {
+        let Self { columns, master, .. } = self;
+        let matrix = master.matrix(view, &columns.windows, shrink)?;
+        master.take_costs(columns);
+        Ok(matrix)
     }
 
-    /// Rows and values of column k of such a matrix.
-    pub(crate) fn column(&self, rays: &Rays, k: usize, out: &mut Vec<(u32, f64)>) {
-        let rows = self.columns.windows.of(k).rows;
-        let list = &rays.columns[k];
-        out.extend(rows.iter().copied().zip(list.weighted(&list.x, rows.len())));
+    /// As [`Self::matrix`], at the end: what only pricing needs is freed first.
+    pub(crate) fn into_matrix(
+        self,
+        view: &View<'_>,
+        shrink: f64,
+    ) -> Result<WeightedColumns, Stopped> {
+        let Self { columns: Columns { windows, .. }, mut master, .. } = self;
+        master.matrix(view, &windows, shrink)
     }
 
     /// Number of rays in the master.

@@ -66,10 +66,9 @@ impl Columns {
                 Ok(())
             },
         )?;
+        let distances = (0..windows.columns()).flat_map(|k| windows.of(k).distance);
         let mut ray = Vec::with_capacity(windows.entries());
-        for k in 0..windows.columns() {
-            ray.extend(windows.of(k).distance.iter().map(|d| (-d).exp() as f32));
-        }
+        ray.extend(distances.map(|&d| (-f64::from(d)).exp() as f32));
         let families = families(view)?;
         Ok(Self { windows, cost, tree, ray, families, is_fresh: false })
     }
@@ -83,7 +82,7 @@ impl Columns {
         let windows = Windows::grow(view, graph, radius)?;
         let ray = (0..windows.columns())
             .flat_map(|k| windows.of(k).distance)
-            .map(|d| (-d).exp() as f32)
+            .map(|&d| (-f64::from(d)).exp() as f32)
             .collect();
         let (cost, tree, families) = (Vec::new(), Vec::new(), Vec::new());
         Ok(Self { windows, cost, tree, ray, families, is_fresh: true })
@@ -93,8 +92,8 @@ impl Columns {
     pub(crate) fn with_shortest_path_rays(mut self, scale: f64) -> Self {
         for k in 0..self.windows.columns() {
             let range = self.windows.range(k);
-            for (r, d) in self.ray[range].iter_mut().zip(self.windows.of(k).distance) {
-                *r = (-scale * d).exp() as f32;
+            for (r, &d) in self.ray[range].iter_mut().zip(self.windows.of(k).distance) {
+                *r = (-scale * f64::from(d)).exp() as f32;
             }
         }
         self

@@ -13,7 +13,7 @@ use super::view::{Stopped, View};
 use super::window::{Reached, Window, Windows};
 
 /// Rays with less than this part of their column's weight are left behind.
-const LEAST_WEIGHT: f64 = 1e-3;
+const LEAST_WEIGHT: f64 = 1e-2;
 
 /// What the rounding of rays may leave of an arc that is tight.
 const TIGHT: f64 = 1e-6;
@@ -63,7 +63,7 @@ impl Glue {
                         column.rows.iter().map(|&at| tile.places[at as usize]).collect();
                     let old: Vec<Link> =
                         column.tree.iter().map(|&number| Link::from_number(number)).collect();
-                    let from = Window { rows: &rows, distance: &[], parent: &[], depth: &[] };
+                    let from = Window { rows: &rows, distance: &[], parent: &[], is_near: &[] };
                     if let (Some(tree), Some(moved)) =
                         (tree, gardener.transplant(pricer, from, &old, to))
                     {

@@ -6,8 +6,9 @@ use rayon::prelude::*;
 use super::columns::Columns;
 use super::normal::Normal;
 use super::partition::{Part, partition};
-use super::rays::{ColumnRays, Rays};
+use super::rays::{ColumnRays, Rays, WeightedColumns};
 use super::view::{Stopped, View};
+use super::window::Windows;
 
 /// Rows owned by one part of the preconditioner, and the log-distance of its margin.
 const PART_ROWS: usize = 400;
@@ -59,11 +60,13 @@ impl Master {
         barrier: f64,
     ) -> Self {
         let parts = partition(&view.graph, PART_ROWS, PART_MARGIN);
-        rays.par_iter_mut().enumerate().for_each(|(k, list)| {
-            list.raise_to(1.0, &columns.cost[columns.windows.range(k)]);
+        for list in &mut rays {
             list.s = list.x.iter().map(|x| barrier / x).collect();
-        });
-        Self { parts, rays: Rays { columns: rays }, mu: vec![0.0; view.rows()] }
+        }
+        let rays = Rays { columns: rays };
+        let mut master = Self { parts, rays, mu: vec![0.0; view.rows()] };
+        master.take_costs(columns);
+        master
     }
 
     /// Adds the columns of the exponential mechanism at half of epsilon, `exp(-eps D / 2) / S_i`,
@@ -74,14 +77,15 @@ impl Master {
         let mut sums = vec![0.0; self.mu.len()];
         for k in 0..sums.len() {
             let window = windows.of(k);
-            for (&i, d) in window.rows.iter().zip(window.distance) {
-                sums[i as usize] += (-0.5 * d).exp();
+            for (&i, &d) in window.rows.iter().zip(window.distance) {
+                sums[i as usize] += (-0.5 * f64::from(d)).exp();
             }
         }
         for (k, list) in self.rays.columns.iter_mut().enumerate() {
             let window = windows.of(k);
             // Scaled to 1 at the anchor, so its weight is the anchor's entry.
-            let value = |(&i, d): (&u32, &f64)| (-0.5 * d).exp() * sums[k] / sums[i as usize];
+            let value =
+                |(&i, &d): (&u32, &f32)| (-0.5 * f64::from(d)).exp() * sums[k] / sums[i as usize];
             let ray: Vec<f32> =
                 window.rows.iter().zip(window.distance).map(|e| value(e) as f32).collect();
             let costs = &columns.cost[windows.range(k)];
@@ -213,44 +217,56 @@ impl Master {
         self.rays.cost() + lacking.sum::<f64>()
     }
 
-    /// The weighted rays as columns of a matrix with exact row sums, for lengths scaled by `power`.
+    /// Replaces every ray by a power of itself, which lies in the cone of lengths scaled by `power`; their costs become out
+    /// of date.
+    fn raise_to(&mut self, power: f64) {
+        self.rays.columns.par_iter_mut().for_each(|list| list.raise_to(power));
+    }
+
+    /// Works out again what the rays cost.
+    pub(crate) fn take_costs(&mut self, columns: &Columns) {
+        let lists = self.rays.columns.par_iter_mut().enumerate();
+        lists.for_each(|(k, list)| list.take_costs(&columns.cost[columns.windows.range(k)]));
+    }
+
+    /// The columns of a matrix with exact row sums, for arcs shortened by `shrink`.
+    pub(crate) fn matrix(
+        &mut self,
+        view: &View<'_>,
+        windows: &Windows,
+        shrink: f64,
+    ) -> Result<WeightedColumns, Stopped> {
+        self.raise_to(1.0 - shrink);
+        let weights = self.projected(view, windows, 0.1 * shrink)?;
+        Ok(WeightedColumns::new(windows, &self.rays, &weights))
+    }
+
+    /// The weights of every column's rays, moved to row sums that are off by at most `tolerance`.
     ///
-    /// A ray to the power p lies in the cone of the scaled lengths. The weights are then moved to
-    /// row sums of 1 in the metric `A X A'`, which moves large weights more and is better conditioned
+    /// They are moved in the metric `A X A'`, which moves large weights more and is better conditioned
     /// than `A X^2 A'`; each keeps at least a tenth of itself (one common step length would stall).
     pub(crate) fn projected(
         &self,
         view: &View<'_>,
-        columns: &Columns,
-        power: f64,
+        windows: &Windows,
         tolerance: f64,
-    ) -> Result<Rays, Stopped> {
-        let windows = &columns.windows;
-        let mut rays = self.rays.clone();
-        rays.columns
-            .par_iter_mut()
-            .enumerate()
-            .for_each(|(k, c)| c.raise_to(power, &columns.cost[windows.range(k)]));
+    ) -> Result<Vec<Vec<f64>>, Stopped> {
+        let mut weights: Vec<Vec<f64>> = self.rays.columns.iter().map(|c| c.x.clone()).collect();
         for _ in 0..PROJECTIONS {
-            let sums = rays.product(windows, |k| rays.columns[k].x.clone());
+            let sums = self.rays.product(windows, |k| weights[k].clone());
             let missing: Vec<f64> = sums.iter().map(|s| 1.0 - s).collect();
             if missing.iter().all(|m| m.abs() < tolerance) {
                 break;
             }
-            let weights = rays.columns.iter().map(|c| c.x.clone()).collect();
-            let normal = Normal::new(view, &rays, windows, &self.parts, weights)?;
+            let normal = Normal::new(view, &self.rays, windows, &self.parts, weights.clone())?;
             let y = normal.solve(&missing, PROJECTION_RESIDUAL, PROJECTION_ITERATIONS)?;
             drop(normal);
-            let moves: Vec<Vec<f64>> = (0..self.mu.len())
-                .into_par_iter()
-                .map(|k| rays.transposed(windows, k, &y))
-                .collect();
-            for (c, moves) in rays.columns.iter_mut().zip(moves) {
-                for (x, d) in c.x.iter_mut().zip(moves) {
+            weights.par_iter_mut().enumerate().for_each(|(k, weights)| {
+                for (x, d) in weights.iter_mut().zip(self.rays.transposed(windows, k, &y)) {
                     *x = (*x + *x * d).max(LEAST_LEFT * *x);
                 }
-            }
+            });
         }
-        Ok(rays)
+        Ok(weights)
     }
 }

@@ -16,8 +16,6 @@ use super::rays::Rays;
 use super::view::{Stopped, View};
 use super::window::Windows;
 
-/// Log-radius to which rays enter the preconditioner.
-const CUT: f32 = 6.0;
 /// Relative addition to the diagonal of each part's matrix.
 const REGULARISATION: f64 = 1e-10;
 
@@ -144,7 +142,7 @@ fn columns_of_parts(windows: &Windows, parts: &[Part]) -> Vec<Vec<u32>> {
     let mut columns = vec![Vec::new(); parts.len()];
     for k in 0..windows.columns() {
         let window = windows.of(k);
-        for (&i, _) in window.rows.iter().zip(window.depth).filter(|(_, depth)| **depth <= CUT) {
+        for (&i, _) in window.rows.iter().zip(window.is_near).filter(|(_, near)| **near) {
             for &part in &parts_of_row[i as usize] {
                 let list: &mut Vec<u32> = &mut columns[part];
                 if list.last() != Some(&(k as u32)) {
@@ -156,7 +154,7 @@ fn columns_of_parts(windows: &Windows, parts: &[Part]) -> Vec<Vec<u32>> {
     columns
 }
 
-/// The part's block of A W A', rays cut at [`CUT`], lower triangle.
+/// The part's block of A W A', rays cut where they are no longer near, lower triangle.
 fn assemble(
     rays: &Rays,
     windows: &Windows,
@@ -175,8 +173,8 @@ fn assemble(
     for &k in columns {
         let window = windows.of(k as usize);
         entries.clear();
-        for (at, (&i, &depth)) in window.rows.iter().zip(window.depth).enumerate() {
-            if depth <= CUT && local[i as usize] != u32::MAX {
+        for (at, (&i, &is_near)) in window.rows.iter().zip(window.is_near).enumerate() {
+            if is_near && local[i as usize] != u32::MAX {
                 entries.push((local[i as usize], at as u32));
             }
         }

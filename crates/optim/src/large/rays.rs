@@ -58,10 +58,14 @@ impl ColumnRays {
     }
 
     /// Replaces every ray by a power of itself: `z^p` lies in the cone of lengths scaled by p.
-    pub(crate) fn raise_to(&mut self, power: f64, costs: &[f64]) {
+    pub(crate) fn raise_to(&mut self, power: f64) {
         for value in &mut self.values {
             *value = f64::from(*value).powf(power) as f32;
         }
+    }
+
+    /// Works out what the rays cost, given the costs on the window.
+    pub(crate) fn take_costs(&mut self, costs: &[f64]) {
         for r in 0..self.len() {
             self.cost[r] = self.ray(r).iter().zip(costs).map(|(&z, c)| f64::from(z) * c).sum();
         }
@@ -146,5 +150,37 @@ impl Rays {
     /// Cost of the current weights.
     pub(crate) fn cost(&self) -> f64 {
         self.columns.iter().map(|c| c.cost.iter().zip(&c.x).map(|(c, x)| c * x).sum::<f64>()).sum()
+    }
+}
+
+/// The columns of a matrix on their windows, each the weighted sum of its rays.
+pub(crate) struct WeightedColumns {
+    start: Vec<usize>,
+    row: Vec<u32>,
+    value: Vec<f32>,
+}
+
+impl WeightedColumns {
+    pub(crate) fn new(windows: &Windows, rays: &Rays, weights: &[Vec<f64>]) -> Self {
+        let mut columns = Self {
+            start: vec![0],
+            row: Vec::with_capacity(windows.entries()),
+            value: Vec::with_capacity(windows.entries()),
+        };
+        for (k, (list, weights)) in rays.columns.iter().zip(weights).enumerate() {
+            let rows = windows.of(k).rows;
+            columns.row.extend_from_slice(rows);
+            let sums = list.weighted(weights, rows.len());
+            columns.value.extend(sums.into_iter().map(|z| z as f32));
+            columns.start.push(columns.row.len());
+        }
+        columns
+    }
+
+    /// Rows and values of column k.
+    pub(crate) fn of(&self, k: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
+        let range = self.start[k]..self.start[k + 1];
+        let values = self.value[range.clone()].iter().map(|&z| f64::from(z));
+        self.row[range].iter().copied().zip(values)
     }
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::colgen::{ColumnGeneration, Estimate};
+use super::colgen::ColumnGeneration;
 use super::glue::Glue;
-use super::tile::{Task, Tile, Tiling, solve_tile};
+use super::rays::WeightedColumns;
+use super::tile::{Task, Tiling, solve_tile};
 use super::verify::{check_sparse, check_while};
 use super::view::{Stopped, View};
 use super::window::Windows;
@@ -23,6 +24,13 @@ use crate::sparse_rows::SparseRows;
 const MILESTONE: f64 = 0.12;
 /// Part of the gap asked for that must be promised: repair and strictness take the rest.
 const PROMISE: f64 = 0.7;
+/// As much for a tile: gluing takes some as well.
+const TILE_PROMISE: f64 = 0.5;
+/// How often all tiles are solved, and how much farther halos reach each time.
+const TILE_ROUNDS: usize = 4;
+const MORE_HALO: f64 = 2.0;
+/// A closed form with so many times the gap that is wanted is made without the last of its small entries.
+const FAR_FROM_ENOUGH: f64 = 2.0;
 /// Once the gap promised is this many times what is wanted, no milestone is made before.
 const NEAR_ENOUGH: f64 = 4.0;
 /// Iterations of column generation before it is given up.
@@ -92,18 +100,16 @@ impl<'a> Run<'a> {
         // Proof and matrix take about as long as those of the closed form did.
         self.reserve = self.stop.seconds();
         // Where costs are uneven, windows must reach where columns draw to, which no tile knows for the others.
-        let tiles = if first.is_proven { self.tiling.cut(&self.view) } else { Vec::new() };
-        if !tiles.is_empty() {
+        if first.is_proven && self.view.rows() > self.tiling.whole {
             drop(first);
-            let (generation, estimate) = self.solve_tiles(&tiles)?;
-            return self.generate_columns(generation, Some(estimate));
+            return self.solve_in_tiles();
         }
         if !first.is_proven {
             drop(first);
             if let Some(generation) =
                 ColumnGeneration::afresh(&self.view, self.radius(), self.settings.gap)?
             {
-                return self.generate_columns(generation, None);
+                return self.generate_columns(generation);
             }
             first = self.repaired(FarDuals::Repair)?;
         }
@@ -111,13 +117,32 @@ impl<'a> Run<'a> {
         let weights = closed_form::weights(&self.view, &columns)?;
         let gap = self.settings.gap;
         let generation = ColumnGeneration::new(&self.view, columns, &weights, &self.bound.mu, gap)?;
-        self.generate_columns(generation, None)
+        self.generate_columns(generation)
+    }
+
+    /// Solves tile by tile until what is glued together suffices: once, unless too much of the gap went into the gluing.
+    fn solve_in_tiles(&mut self) -> Result<(), Stopped> {
+        let gap = self.settings.gap;
+        let mut task = Task { gap, tile_gap: TILE_PROMISE * gap, radius: self.radius() };
+        let mut tiling = self.tiling.for_gap(gap);
+        for _ in 0..TILE_ROUNDS {
+            let mut generation = self.glue_tiles(tiling, task)?;
+            self.prove(&mut generation)?;
+            let columns = generation.into_matrix(&self.view, self.shrink())?;
+            self.close(&columns)?;
+            self.report();
+            if self.gap() <= gap || self.stop.seconds() >= self.limit() - self.reserve {
+                break;
+            }
+            task.tile_gap *= 0.5;
+            tiling.halo += MORE_HALO;
+        }
+        Ok(())
     }
 
     /// Solves tile after tile and glues their cores together.
-    fn solve_tiles(&mut self, tiles: &[Tile]) -> Result<(ColumnGeneration, Estimate), Stopped> {
-        let gap = self.settings.gap;
-        let task = Task { gap, tile_gap: PROMISE * gap, radius: self.radius() };
+    fn glue_tiles(&mut self, tiling: Tiling, task: Task) -> Result<ColumnGeneration, Stopped> {
+        let tiles = tiling.cut(&self.view);
         let mut glue = Glue::new(Windows::grow(&self.view, &self.view.graph, WINDOW_RADIUS)?);
         let end = self.limit() - self.reserve;
         for (done, tile) in tiles.iter().enumerate() {
@@ -126,10 +151,13 @@ impl<'a> Run<'a> {
             let until = self.stop.seconds() + share;
             let is_late = || self.stop.seconds() >= until;
             let solution = solve_tile(&problem, &tile.core, task, Some(self.stop), is_late)?;
+            self.rays += solution.columns.iter().map(|c| c.weights.len()).sum::<usize>();
             glue.take(&self.view, tile, solution)?;
             self.report();
         }
-        ColumnGeneration::glued(&self.view, glue, self.settings.gap)
+        let generation = ColumnGeneration::glued(&self.view, glue, task.gap)?;
+        self.rays = generation.rays();
+        Ok(generation)
     }
 
     /// Seconds that may pass.
@@ -163,8 +191,14 @@ impl<'a> Run<'a> {
         let shrink = self.shrink();
         // Pricing has moved the rays away from the shortest-path trees.
         let columns = columns.with_shortest_path_rays(1.0 - shrink);
-        let threshold = self.threshold();
+        let mut threshold = self.threshold(self.settings.gap);
         if let Some(form) = closed_form::primal(&self.view, &columns, WINDOW_RADIUS, shrink)? {
+            let cost: f64 = columns.ray_costs().iter().zip(&form.x).map(|(c, x)| c * x).sum();
+            let expected = (cost - self.bound.value) / cost;
+            if expected > FAR_FROM_ENOUGH * self.settings.gap {
+                // It will not be the last.
+                threshold = self.threshold(expected);
+            }
             let seeds = |k: usize, out: &mut Vec<(u32, f64)>| out.push((k as u32, form.x[k]));
             self.offer(strict::strict_matrix(&self.view, &form.graph, seeds, threshold)?)?;
         } else {
@@ -180,21 +214,14 @@ impl<'a> Run<'a> {
 
     /// Column generation. Bound and matrix are made only where they promise
     /// much less of a gap, because each costs as much as a few iterations, and before time is up.
-    fn generate_columns(
-        &mut self,
-        mut generation: ColumnGeneration,
-        mut known: Option<Estimate>,
-    ) -> Result<(), Stopped> {
+    fn generate_columns(&mut self, mut generation: ColumnGeneration) -> Result<(), Stopped> {
         let wanted = PROMISE * self.settings.gap;
         let mut promised = wanted.max(MILESTONE * self.gap().min(1.0));
         let limit = self.limit();
         let (mut least, mut idle) = (f64::INFINITY, 0);
         for _ in 0..ITERATIONS {
             let before = self.stop.seconds();
-            let estimate = match known.take() {
-                Some(estimate) => estimate,
-                None => generation.iterate(&self.view)?,
-            };
+            let estimate = generation.iterate(&self.view)?;
             self.rays = self.rays.max(generation.rays());
             let iterated = self.stop.seconds();
             // Whether another iteration would leave no time for them.
@@ -206,7 +233,8 @@ impl<'a> Run<'a> {
             least = least.min(estimate.gap());
             let stalled = idle >= IDLE_ITERATIONS;
             if estimate.gap() <= promised || last || stalled {
-                self.harvest(&mut generation)?;
+                self.prove(&mut generation)?;
+                self.close(&generation.matrix(&self.view, self.shrink())?)?;
                 self.reserve = self.reserve.max(self.stop.seconds() - iterated);
                 if self.gap() <= self.settings.gap || last || stalled {
                     break;
@@ -223,15 +251,20 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Proves the bound and makes the matrix of the present iterate.
-    fn harvest(&mut self, generation: &mut ColumnGeneration) -> Result<(), Stopped> {
+    /// Proves the bound of the present iterate.
+    fn prove(&mut self, generation: &mut ColumnGeneration) -> Result<(), Stopped> {
         let (mu, proof) = generation.prove(&self.view, self.repaired_enough())?;
         self.bound.improve(Bound { value: proof.bound, mu, mean_cost: proof.mean_cost });
+        Ok(())
+    }
+
+    /// Makes a strict matrix of columns whose row sums are nearly exact.
+    fn close(&mut self, columns: &WeightedColumns) -> Result<(), Stopped> {
         let shrink = self.shrink();
         let lengths = self.view.graph.map_lengths(|_, _, l| l * (1.0 - shrink));
-        let rays = generation.matrix(&self.view, shrink)?;
-        let seeds = |k: usize, out: &mut Vec<(u32, f64)>| generation.column(&rays, k, out);
-        self.offer(strict::strict_matrix(&self.view, &lengths, seeds, self.threshold())?)
+        let seeds = |k: usize, out: &mut Vec<(u32, f64)>| out.extend(columns.of(k));
+        let threshold = self.threshold(self.settings.gap);
+        self.offer(strict::strict_matrix(&self.view, &lengths, seeds, threshold)?)
     }
 
     /// Log-radius of windows beyond which a ray has at most a tenth of the gap of its cost, which is
@@ -255,10 +288,10 @@ impl<'a> Run<'a> {
         (0.05 * self.settings.gap).clamp(1e-6, 1e-4)
     }
 
-    /// Below this an entry becomes tail: small enough to cost a hundredth of the gap.
-    fn threshold(&self) -> f64 {
+    /// Below this an entry becomes tail: small enough to cost a twentieth of the gap of the matrix.
+    fn threshold(&self, gap: f64) -> f64 {
         let everywhere = self.bound.mean_cost * self.view.rows() as f64;
-        let affordable = 0.01 * self.settings.gap * self.bound.value / everywhere;
+        let affordable = 0.05 * gap * self.bound.value / everywhere;
         if affordable.is_finite() { affordable.clamp(1e-30, 1e-9) } else { 1e-12 }
     }
 

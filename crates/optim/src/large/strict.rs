@@ -18,11 +18,10 @@ const ROUNDS: usize = 8;
 /// Part of every arc kept back for the rounding of exponentials and products.
 const ROUNDING: f64 = 1e-11;
 
-/// One closed column: rows above the tail and their values.
-struct Closed {
-    rows: Vec<u32>,
-    values: Vec<f64>,
-}
+/// Columns whose row sums are added up together, whatever the number of threads.
+const SUMMED: usize = 1024;
+/// Columns that are closed before they are written to their rows: all at once would take as much memory as the matrix.
+const WRITTEN: usize = 4096;
 
 /// Closes the columns given by `seeds(k, out)` (rows and values of column k) and normalises the
 /// rows; `None` if the lengths do not settle. `lengths` are those the columns were made with, somewhat
@@ -35,95 +34,157 @@ pub(crate) fn strict_matrix(
 ) -> Result<Option<SparseRows>, Stopped> {
     let mut lengths = lengths.clone();
     for _ in 0..ROUNDS {
-        let closed = close(view, &lengths, &seeds, threshold)?;
-        let sums = row_sums(view.rows(), &closed, threshold);
+        let closure = Closure { view, lengths: &lengths, seeds: &seeds, threshold };
+        let totals = closure.totals()?;
+        let sums = totals.row_sums(threshold);
         let log_sum: Vec<f64> = sums.iter().map(|s| s.ln()).collect();
         match shorten(&view.graph, &lengths, &log_sum, ROUNDING) {
-            None => return Ok(Some(assemble(closed, &sums, threshold))),
+            None => return closure.assemble(&totals, &sums).map(Some),
             Some(shortened) => lengths = shortened,
         }
     }
     Ok(None)
 }
 
-/// The closure of every column down to the threshold.
-fn close(
-    view: &View<'_>,
-    lengths: &ArcGraph,
-    seeds: &(impl Fn(usize, &mut Vec<(u32, f64)>) + Sync),
+/// The closure of every column down to the threshold; never all of it at once.
+struct Closure<'a, S> {
+    view: &'a View<'a>,
+    lengths: &'a ArcGraph,
+    seeds: &'a S,
     threshold: f64,
-) -> Result<Vec<Closed>, Stopped> {
-    let limit = -threshold.ln();
-    (0..lengths.rows())
-        .into_par_iter()
-        .map_init(
-            || (Dijkstra::new(lengths.rows()), Vec::new()),
-            |(dijkstra, start), k| {
-                view.proceed()?;
-                start.clear();
-                seeds(k, start);
-                let mut closed = Closed { rows: Vec::new(), values: Vec::new() };
-                let keys = start.iter().filter(|s| s.1 > threshold).map(|&(i, z)| (i, -z.ln()));
-                dijkstra.run(lengths, keys, limit, |i, key, _| {
-                    closed.rows.push(i);
-                    closed.values.push((-key).exp());
-                });
-                Ok(closed)
-            },
-        )
-        .collect()
 }
 
-/// The sum of every row, tails included.
-fn row_sums(rows: usize, columns: &[Closed], threshold: f64) -> Vec<f64> {
-    let mut sum = vec![0.0; rows];
-    let mut explicit = vec![0usize; rows];
-    let mut present = 0usize;
-    for column in columns.iter().filter(|c| !c.rows.is_empty()) {
-        present += 1;
-        for (&i, &z) in column.rows.iter().zip(&column.values) {
-            sum[i as usize] += z;
-            explicit[i as usize] += 1;
-        }
-    }
-    for (sum, explicit) in sum.iter_mut().zip(explicit) {
-        *sum += (present - explicit) as f64 * threshold;
-    }
-    sum
+/// Working memory of one thread.
+struct Work {
+    dijkstra: Dijkstra,
+    start: Vec<(u32, f64)>,
 }
 
-/// Scales, transposes to rows, and puts the last rounding error into each row's largest entry.
-fn assemble(columns: Vec<Closed>, sums: &[f64], threshold: f64) -> SparseRows {
-    let rows = sums.len();
-    let present: Vec<bool> = columns.iter().map(|c| !c.rows.is_empty()).collect();
-    let tail: Vec<f64> = sums.iter().map(|s| threshold / s).collect();
-    let mut start = vec![0usize; rows + 1];
-    for &i in columns.iter().flat_map(|c| &c.rows) {
-        start[i as usize + 1] += 1;
+/// What the columns closed are in sum.
+struct Totals {
+    /// Sum and number of each row's entries above the tail.
+    sum: Vec<f64>,
+    explicit: Vec<usize>,
+    /// Whether each column has any.
+    present: Vec<bool>,
+}
+
+impl<S: Fn(usize, &mut Vec<(u32, f64)>) + Sync> Closure<'_, S> {
+    fn work(&self) -> Work {
+        Work { dijkstra: Dijkstra::new(self.lengths.rows()), start: Vec::new() }
     }
-    for i in 0..rows {
-        start[i + 1] += start[i];
+
+    /// Follows column k outwards until it falls to the threshold.
+    fn follow(
+        &self,
+        work: &mut Work,
+        k: usize,
+        mut visit: impl FnMut(u32, f64),
+    ) -> Result<(), Stopped> {
+        self.view.proceed()?;
+        let Work { dijkstra, start } = work;
+        start.clear();
+        (self.seeds)(k, start);
+        let keys = start.iter().filter(|s| s.1 > self.threshold).map(|&(i, z)| (i, -z.ln()));
+        let limit = -self.threshold.ln();
+        dijkstra.run(self.lengths, keys, limit, |i, key, _| visit(i, (-key).exp()));
+        Ok(())
     }
-    let mut next = start.clone();
-    let mut column = vec![0u32; start[rows]];
-    let mut value = vec![0.0; start[rows]];
-    for (k, closed) in columns.into_iter().enumerate() {
-        for (&i, &z) in closed.rows.iter().zip(&closed.values) {
-            let at = next[i as usize];
-            next[i as usize] += 1;
-            column[at] = k as u32;
-            value[at] = z / sums[i as usize];
+
+    fn totals(&self) -> Result<Totals, Stopped> {
+        let n = self.lengths.rows();
+        let firsts: Vec<usize> = (0..n).step_by(SUMMED).collect();
+        let parts: Vec<Totals> = firsts
+            .into_par_iter()
+            .map_init(
+                || self.work(),
+                |work, first| {
+                    let mut part = Totals::nothing(n);
+                    for k in first..(first + SUMMED).min(n) {
+                        let mut is_present = false;
+                        self.follow(work, k, |i, z| {
+                            part.sum[i as usize] += z;
+                            part.explicit[i as usize] += 1;
+                            is_present = true;
+                        })?;
+                        part.present.push(is_present);
+                    }
+                    Ok(part)
+                },
+            )
+            .collect::<Result<_, Stopped>>()?;
+        let mut totals = Totals::nothing(n);
+        for part in parts {
+            totals.sum.iter_mut().zip(part.sum).for_each(|(all, sum)| *all += sum);
+            totals.explicit.iter_mut().zip(part.explicit).for_each(|(all, count)| *all += count);
+            totals.present.extend(part.present);
         }
+        Ok(totals)
     }
-    let count = present.iter().filter(|&&p| p).count();
-    for i in 0..rows {
-        let row = &mut value[start[i]..start[i + 1]];
-        let missing = missing_mass(row, tail[i], count - row.len());
-        if let Some(largest) = row.iter_mut().max_by(|a, b| a.total_cmp(b)) {
-            *largest += missing;
+
+    /// Scales, transposes to rows, and puts the last rounding error into each row's largest entry.
+    fn assemble(&self, totals: &Totals, sums: &[f64]) -> Result<SparseRows, Stopped> {
+        let rows = sums.len();
+        let tail: Vec<f64> = sums.iter().map(|s| self.threshold / s).collect();
+        let mut start = vec![0usize; rows + 1];
+        for (i, explicit) in totals.explicit.iter().enumerate() {
+            start[i + 1] = start[i] + explicit;
         }
+        let mut next = start.clone();
+        let mut column = vec![0u32; start[rows]];
+        let mut value = vec![0.0; start[rows]];
+        for first in (0..rows).step_by(WRITTEN) {
+            let range = first..(first + WRITTEN).min(rows);
+            let closed: Vec<Vec<(u32, f64)>> = range
+                .clone()
+                .into_par_iter()
+                .map_init(
+                    || self.work(),
+                    |work, k| {
+                        let mut entries = Vec::new();
+                        self.follow(work, k, |i, z| entries.push((i, z)))?;
+                        Ok(entries)
+                    },
+                )
+                .collect::<Result<_, Stopped>>()?;
+            for (k, entries) in range.zip(closed) {
+                for (i, z) in entries {
+                    let at = next[i as usize];
+                    next[i as usize] += 1;
+                    column[at] = k as u32;
+                    value[at] = z / sums[i as usize];
+                }
+            }
+        }
+        let count = totals.columns();
+        for i in 0..rows {
+            let row = &mut value[start[i]..start[i + 1]];
+            let missing = missing_mass(row, tail[i], count - row.len());
+            if let Some(largest) = row.iter_mut().max_by(|a, b| a.total_cmp(b)) {
+                *largest += missing;
+            }
+        }
+        Ok(SparseRows::new(start, column, value, tail, totals.present.clone()))
     }
-    SparseRows::new(start, column, value, tail, present)
+}
+
+impl Totals {
+    fn nothing(rows: usize) -> Self {
+        Self { sum: vec![0.0; rows], explicit: vec![0; rows], present: Vec::new() }
+    }
+
+    /// Number of columns that are present.
+    fn columns(&self) -> usize {
+        self.present.iter().filter(|&&present| present).count()
+    }
+
+    /// The sum of every row, tails included.
+    fn row_sums(&self, threshold: f64) -> Vec<f64> {
+        let columns = self.columns();
+        let with_tail =
+            |(sum, explicit): (&f64, &usize)| sum + (columns - explicit) as f64 * threshold;
+        self.sum.iter().zip(&self.explicit).map(with_tail).collect()
+    }
 }
 
 /// `1 - sum`, in twice the precision.

@@ -13,6 +13,10 @@ use crate::settings::Stop;
 /// Iterations before a tile is taken as it is.
 const ITERATIONS: usize = 40;
 
+/// The gap for which the usual halo is deep enough, and how much deeper it becomes at most.
+const GAP_OF_HALO: f64 = 1e-3;
+const DEEPER: f64 = 8.0;
+
 /// Places that are solved together.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tile {
@@ -57,7 +61,7 @@ pub(crate) struct Task {
 /// How a map is cut.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tiling {
-    /// A map of at most so many places is one tile.
+    /// A map of at most so many places is solved whole.
     pub(crate) whole: usize,
     /// Most places in a core. Small tiles have more halo than core, large ones take more memory.
     pub(crate) core: usize,
@@ -72,11 +76,14 @@ impl Default for Tiling {
 }
 
 impl Tiling {
-    /// Cuts the map into tiles; none where it is better solved whole.
+    /// With halos as deep as a gap asks for: what lies beyond matters less by the exponential of its distance.
+    pub(crate) fn for_gap(self, gap: f64) -> Self {
+        let finer = (GAP_OF_HALO / gap.max(f64::MIN_POSITIVE)).ln().clamp(0.0, DEEPER);
+        Self { halo: self.halo + finer, ..self }
+    }
+
+    /// Cuts the map into tiles.
     pub(crate) fn cut(self, view: &View<'_>) -> Vec<Tile> {
-        if view.rows() <= self.whole {
-            return Vec::new();
-        }
         let mut position = vec![u32::MAX; view.rows()];
         let tile = |part: Part| {
             for (at, &i) in part.rows.iter().enumerate() {

@@ -124,9 +124,9 @@ impl Dijkstra {
 pub(crate) struct Windows {
     start: Vec<usize>,
     row: Vec<u32>,
-    distance: Vec<f64>,
+    distance: Vec<f32>,
     parent: Vec<u32>,
-    depth: Vec<f32>,
+    is_near: Vec<bool>,
 }
 
 /// One column's window.
@@ -135,13 +135,15 @@ pub(crate) struct Window<'a> {
     /// The rows, nearest first; the anchor itself is at position 0.
     pub(crate) rows: &'a [u32],
     /// Their log-distance `eps * D` from the anchor, ascending.
-    pub(crate) distance: &'a [f64],
+    pub(crate) distance: &'a [f32],
     /// The parent in the shortest-path tree, as a position in this window.
     pub(crate) parent: &'a [u32],
-    /// Log-distance from the anchor or the nearest row that the column draws to; infinite on paths
-    /// between them.
-    pub(crate) depth: &'a [f32],
+    /// Whether the anchor, or a row that the column draws to, is within [`NEAR`].
+    pub(crate) is_near: &'a [bool],
 }
+
+/// Log-distance to which rays enter preconditioners.
+const NEAR: f32 = 6.0;
 
 /// Windows reach this many times as far as the nearest row, at least.
 const HOPS: f64 = 2.0;
@@ -157,13 +159,18 @@ fn enough(graph: &ArcGraph, k: usize, radius: f64) -> f64 {
     if nearest.is_finite() { radius.max(HOPS * nearest) } else { radius }
 }
 
-/// A window as it is grown.
+/// Windows grown one after the other, so that memory comes and goes in large pieces.
+const BATCH: usize = 256;
+
+/// Windows as they are grown, one after the other.
 #[derive(Default)]
-struct Ball {
+struct Balls {
+    /// Where each window ends.
+    end: Vec<usize>,
     rows: Vec<u32>,
-    distance: Vec<f64>,
+    distance: Vec<f32>,
     parent: Vec<u32>,
-    depth: Vec<f32>,
+    is_near: Vec<bool>,
 }
 
 /// Working memory for windows around several rows.
@@ -171,7 +178,7 @@ struct Grower {
     dijkstra: Dijkstra,
     /// Depth of the rows of the present window, infinite elsewhere.
     depth: Vec<f32>,
-    ball: Ball,
+    ball: Balls,
     position: Vec<u32>,
 }
 
@@ -180,14 +187,14 @@ impl Grower {
         Self {
             dijkstra: Dijkstra::new(rows),
             depth: vec![f32::INFINITY; rows],
-            ball: Ball::default(),
+            ball: Balls::default(),
             position: Vec::new(),
         }
     }
 
     /// The rows within `radius` of the anchor `k` or of a row that it draws to, and what lies on the
     /// shortest paths from the anchor to them.
-    fn grow(&mut self, graph: &ArcGraph, k: u32, drawn: &[Draw], radius: f64) -> Ball {
+    fn grow(&mut self, graph: &ArcGraph, k: u32, drawn: &[Draw], radius: f64, grown: &mut Balls) {
         let Self { dijkstra, depth, ball, position } = self;
         let mut members = Vec::new();
         let weak = (radius - WEAK_RADIUS).max(0.0);
@@ -198,7 +205,7 @@ impl Grower {
             members.push(i);
         });
         // Everything from the anchor outwards until the last member; then only what leads to one.
-        let Ball { rows, distance, parent, .. } = ball;
+        let Balls { rows, distance, parent, .. } = ball;
         rows.clear();
         distance.clear();
         parent.clear();
@@ -206,7 +213,7 @@ impl Grower {
         let seed = std::iter::once((k, 0.0));
         dijkstra.run_while(graph, seed, f64::INFINITY, |i, d, p| {
             rows.push(i);
-            distance.push(d);
+            distance.push(d as f32);
             parent.push(p);
             missing -= usize::from(depth[i as usize] < f32::INFINITY);
             missing > 0
@@ -219,20 +226,20 @@ impl Grower {
                 position[parent[at] as usize] = 0;
             }
         }
-        let mut grown = Ball::default();
+        let first = grown.rows.len();
         for at in 0..rows.len() {
             if position[at] == 0 {
-                position[at] = grown.rows.len() as u32;
+                position[at] = (grown.rows.len() - first) as u32;
                 grown.rows.push(rows[at]);
                 grown.distance.push(distance[at]);
                 grown.parent.push(position[parent[at] as usize]);
-                grown.depth.push(depth[rows[at] as usize]);
+                grown.is_near.push(depth[rows[at] as usize] <= NEAR);
             }
         }
         for i in members {
             depth[i as usize] = f32::INFINITY;
         }
-        grown
+        grown.end.push(grown.rows.len());
     }
 }
 
@@ -240,61 +247,72 @@ impl Windows {
     /// Grows the ball of log-radius `radius`, or of [`enough`], around every anchor row of `graph`, the
     /// view's own or one with other lengths.
     pub(crate) fn grow(view: &View<'_>, graph: &ArcGraph, radius: f64) -> Result<Self, Stopped> {
-        let balls = (0..graph.rows())
-            .into_par_iter()
-            .map_init(
-                || Dijkstra::new(graph.rows()),
-                |dijkstra, k| {
-                    view.proceed()?;
-                    let mut ball = Ball::default();
-                    let seed = std::iter::once((k as u32, 0.0));
-                    dijkstra.run(graph, seed, enough(graph, k, radius), |i, d, p| {
-                        ball.rows.push(i);
-                        ball.distance.push(d);
-                        ball.parent.push(p);
-                        ball.depth.push(d as f32);
-                    });
-                    Ok(ball)
-                },
-            )
-            .collect::<Result<_, Stopped>>()?;
-        Ok(Self::join(balls))
+        Self::join(
+            graph.rows(),
+            || Dijkstra::new(graph.rows()),
+            |dijkstra, k, balls| {
+                view.proceed()?;
+                let seed = std::iter::once((k as u32, 0.0));
+                dijkstra.run(graph, seed, enough(graph, k, radius), |i, d, p| {
+                    balls.rows.push(i);
+                    balls.distance.push(d as f32);
+                    balls.parent.push(p);
+                    balls.is_near.push(d as f32 <= NEAR);
+                });
+                balls.end.push(balls.rows.len());
+                Ok(())
+            },
+        )
     }
 
     /// Windows that reach `radius` beyond the anchor and beyond every row that the column draws to.
     pub(crate) fn around(view: &View<'_>, drawn: &Drawn, radius: f64) -> Result<Self, Stopped> {
-        let balls = (0..view.rows())
-            .into_par_iter()
-            .map_init(
-                || Grower::new(view.rows()),
-                |grower, k| {
-                    view.proceed()?;
-                    let radius = enough(&view.graph, k, radius);
-                    Ok(grower.grow(&view.graph, k as u32, drawn.of(k), radius))
-                },
-            )
-            .collect::<Result<_, Stopped>>()?;
-        Ok(Self::join(balls))
+        Self::join(
+            view.rows(),
+            || Grower::new(view.rows()),
+            |grower, k, balls| {
+                view.proceed()?;
+                let radius = enough(&view.graph, k, radius);
+                grower.grow(&view.graph, k as u32, drawn.of(k), radius, balls);
+                Ok(())
+            },
+        )
     }
 
-    fn join(balls: Vec<Ball>) -> Self {
-        let total = balls.iter().map(|b| b.rows.len()).sum();
+    /// Grows the windows of all columns in batches, `grow` adding one at a time, and puts them into one.
+    fn join<T>(
+        columns: usize,
+        memory: impl Fn() -> T + Sync + Send,
+        grow: impl Fn(&mut T, usize, &mut Balls) -> Result<(), Stopped> + Sync + Send,
+    ) -> Result<Self, Stopped> {
+        let batches: Vec<usize> = (0..columns).step_by(BATCH).collect();
+        let batches: Vec<Balls> = batches
+            .into_par_iter()
+            .map_init(memory, |memory, first| {
+                let mut balls = Balls::default();
+                (first..(first + BATCH).min(columns))
+                    .try_for_each(|k| grow(memory, k, &mut balls))?;
+                Ok(balls)
+            })
+            .collect::<Result<_, Stopped>>()?;
+        let total = batches.iter().map(|b| b.rows.len()).sum();
         let mut windows = Self {
-            start: Vec::with_capacity(balls.len() + 1),
+            start: Vec::with_capacity(columns + 1),
             row: Vec::with_capacity(total),
             distance: Vec::with_capacity(total),
             parent: Vec::with_capacity(total),
-            depth: Vec::with_capacity(total),
+            is_near: Vec::with_capacity(total),
         };
         windows.start.push(0);
-        for ball in balls {
-            windows.row.extend(ball.rows);
-            windows.distance.extend(ball.distance);
-            windows.parent.extend(ball.parent);
-            windows.depth.extend(ball.depth);
-            windows.start.push(windows.row.len());
+        for balls in batches {
+            let first = windows.row.len();
+            windows.start.extend(balls.end.iter().map(|end| first + end));
+            windows.row.extend(balls.rows);
+            windows.distance.extend(balls.distance);
+            windows.parent.extend(balls.parent);
+            windows.is_near.extend(balls.is_near);
         }
-        windows
+        Ok(windows)
     }
 
     /// Number of columns.
@@ -319,7 +337,7 @@ impl Windows {
             rows: &self.row[range.clone()],
             distance: &self.distance[range.clone()],
             parent: &self.parent[range.clone()],
-            depth: &self.depth[range],
+            is_near: &self.is_near[range],
         }
     }
 }
