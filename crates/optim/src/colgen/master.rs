@@ -175,7 +175,16 @@ impl Master {
 
     /// Largest primal residual of the row sums and links.
     pub fn primal_error(&self) -> f64 {
-        self.primal_residuals(true).largest()
+        self.measured_residuals(true).largest()
+    }
+
+    /// Residuals of row sums and links, the latter as shares of their y: where that is 1e9, 1e-7 is rounding.
+    pub(super) fn measured_residuals(&self, artificials: bool) -> Equations {
+        let mut left = self.primal_residuals(artificials);
+        for (residual, link) in left.links.iter_mut().zip(&self.links) {
+            *residual /= link.y.map_or(1.0, |y| self.x[y].max(1.0));
+        }
+        left
     }
 
     /// What the points of every link sum up to, y on the other side.
@@ -245,7 +254,7 @@ impl Master {
 
     /// How far the row sums (in units of each row) and links are from being met without artificials.
     pub fn imbalance(&self, unit: &[f64], scale: f64) -> f64 {
-        let left = self.primal_residuals(false);
+        let left = self.measured_residuals(false);
         left.rows.iter().zip(unit).map(|(residual, unit)| residual.abs() * unit).sum::<f64>()
             + left.links.iter().map(|residual| residual.abs() * scale).sum::<f64>()
     }

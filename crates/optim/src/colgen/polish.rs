@@ -88,6 +88,6 @@ impl Master {
 
     /// Largest residual of row sums and links without artificials.
     pub(super) fn worst_residual(&self) -> f64 {
-        self.primal_residuals(false).largest()
+        self.measured_residuals(false).largest()
     }
 }
