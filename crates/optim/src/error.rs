@@ -31,7 +31,7 @@ impl std::fmt::Display for Infeasibility {
 #[non_exhaustive]
 pub enum Error {
     /// A number is NaN or infinite.
-    #[error("{field}{index:?} is {value}, not a finite number")]
+    #[error("{field}{} is {value}, not a finite number", At(index))]
     NotFinite {
         /// The field of the problem.
         field: &'static str,
@@ -41,7 +41,7 @@ pub enum Error {
         value: f64,
     },
     /// A number that must not be negative is.
-    #[error("{field}{index:?} is {value}, below zero")]
+    #[error("{field}{} is {value}, below zero", At(index))]
     Negative {
         /// The field of the problem.
         field: &'static str,
@@ -51,7 +51,7 @@ pub enum Error {
         value: f64,
     },
     /// A number lies outside its range.
-    #[error("{field}{index:?} is {value}, outside {range}")]
+    #[error("{field}{} is {value}, outside {range}", At(index))]
     OutOfRange {
         /// The field of the problem or setting.
         field: &'static str,
@@ -63,7 +63,7 @@ pub enum Error {
         range: &'static str,
     },
     /// An index points past the end.
-    #[error("{field}{index:?} refers to {value}, but there are only {limit}")]
+    #[error("{field}{} refers to {value}, but there are only {limit}", At(index))]
     IndexOutOfRange {
         /// The field of the problem.
         field: &'static str,
@@ -75,7 +75,7 @@ pub enum Error {
         limit: usize,
     },
     /// An array has the wrong length (ragged or mismatched).
-    #[error("{field}{index:?} has {found} entries, expected {expected}")]
+    #[error("{field}{} has {found} entries, expected {expected}", At(index))]
     Length {
         /// The field of the problem.
         field: &'static str,
@@ -184,6 +184,28 @@ pub enum Error {
     /// The time limit or a cancellation came before any feasible matrix was known.
     #[error("stopped before a feasible matrix was found")]
     StoppedEarly,
+}
+
+/// An index in brackets; nothing where the field is a single number, or meant as a whole.
+struct At<'a>(&'a [usize]);
+
+impl std::fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0.is_empty() { Ok(()) } else { write!(f, "{:?}", self.0) }
+    }
+}
+
+/// The largest cost: sums over all entries, and squares of them, are finite.
+const LARGEST_COST: f64 = 1e100;
+
+/// `Ok` when `value` can be a cost, else the error naming field and index.
+pub(crate) fn cost(field: &'static str, index: &[usize], value: f64) -> Result<(), Error> {
+    non_negative(field, index, value)?;
+    if value > LARGEST_COST {
+        let (index, range) = (index.to_vec(), "[0, 1e100]");
+        return Err(Error::OutOfRange { field, index, value, range });
+    }
+    Ok(())
 }
 
 /// `Ok` when `value` is finite and not negative, else the error naming field and index.

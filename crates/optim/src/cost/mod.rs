@@ -10,7 +10,7 @@ mod weighted_l1;
 pub(crate) use some_places::SomePlaces;
 pub use weighted_l1::WeightedL1Cost;
 
-use crate::error::{Error, length, non_negative};
+use crate::error::{self, Error, length};
 
 /// The costs of a problem. Implementations must be pure: the same entry is always the same number.
 pub trait Cost: std::fmt::Debug + Send + Sync {
@@ -64,7 +64,7 @@ pub trait Cost: std::fmt::Debug + Send + Sync {
     fn validate(&self) -> Result<(), Error> {
         for row in 0..self.rows() {
             for column in 0..self.columns() {
-                non_negative("cost", &[row, column], self.at(row, column))?;
+                error::cost("cost", &[row, column], self.at(row, column))?;
             }
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Cost;
 use super::boxes::{Boxes, Range};
 use super::distance_sums::DistanceSums;
-use crate::error::{Error, length, non_negative};
+use crate::error::{self, Error, length};
 
 /// `c_ik = p_i * sum_l q_l |s_il - t_kl|`: the expected travel error over L targets (Eq. 3-5), from
 /// the travel costs of rows and columns to each target. Memory is (rows + columns) x L.
@@ -169,7 +169,7 @@ impl Cost for WeightedL1Cost {
         ];
         for (field, values) in fields {
             for (index, &value) in values.iter().enumerate() {
-                non_negative(field, &[index], value)?;
+                error::cost(field, &[index], value)?;
             }
         }
         Ok(())

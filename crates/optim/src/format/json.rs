@@ -95,6 +95,7 @@ pub(super) fn read_problem(bytes: &[u8], limits: &Limits) -> Result<Problem, For
     Limits::at_most("arcs", file.arcs.len(), limits.arcs)?;
     let bounds = file.bounds.unwrap_or_default();
     Limits::at_most("bounds", bounds.len(), limits.arcs)?;
+    let cost = DenseCost::from_rows(&file.cost)?;
     if !file.groups.is_empty() {
         length("groups", &[], file.cost.len(), file.groups.len())?;
     }
@@ -102,7 +103,7 @@ pub(super) fn read_problem(bytes: &[u8], limits: &Limits) -> Result<Problem, For
     Ok(Problem::new(ProblemParts {
         epsilon: file.epsilon,
         groups: file.groups,
-        cost: Box::new(DenseCost::from_rows(&file.cost)?),
+        cost: Box::new(cost),
         arcs: file.arcs.into_iter().map(|(i, j, d)| Arc { i, j, d }).collect(),
         ties: file.tie.map(|tie| Ties::from_rows(&tie)).transpose()?,
         bounds: bounds.into_iter().map(bound).collect(),

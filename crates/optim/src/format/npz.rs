@@ -2,7 +2,7 @@
 
 use super::npy::{Array, Values};
 use super::{FormatError, Limits, SolutionFile, VERSION, finite, matrix, written};
-use crate::cost::DenseCost;
+use crate::cost::{Cost, DenseCost};
 use crate::error::{Error, length};
 use crate::matrix::Matrix;
 use crate::problem::{Arc, EntryBound, Problem, ProblemParts, Ties};
@@ -83,17 +83,46 @@ impl<'a> Reader<'a> {
         &mut self,
         [index, value]: [&'static str; 2],
         width: usize,
-    ) -> Result<(Vec<usize>, Vec<f64>), FormatError> {
-        let Some(array) = self.optional(index)? else { return Ok((vec![], vec![])) };
+    ) -> Result<Option<Pairs>, FormatError> {
+        let Some(array) = self.optional(index)? else { return Ok(None) };
         let pairs = indices(index, &array)?;
         if array.shape.len() != 2 || array.shape[1] != 2 {
             return Err(shape_error(index, &array, "a matrix with 2 columns"));
         }
         let values = self.array(value).and_then(|array| floats(value, array))?;
         length(value, &[], pairs.len() / 2 * width, values.len())?;
-        Ok((pairs, values))
+        Ok(Some((pairs, values)))
+    }
+
+    /// A misspelt `tie` would silently be another problem.
+    fn refuse_unknown(&self, known: &[&str]) -> Result<(), FormatError> {
+        for name in self.archive.file_names() {
+            let name = name.map_err(|_| FormatError::Truncated { path: "archive".to_owned() })?;
+            if !name.strip_suffix(".npy").is_some_and(|field| known.contains(&field)) {
+                let message = format!("unknown array, expected one of {}", known.join(", "));
+                return Err(FormatError::Syntax { path: name.into_owned(), message });
+            }
+        }
+        Ok(())
     }
 }
+
+/// Pairs of indices one after the other, and the numbers that go with them.
+type Pairs = (Vec<usize>, Vec<f64>);
+
+/// The arrays that a problem may have.
+const PROBLEM_ARRAYS: [&str; 10] = [
+    "version",
+    "epsilon",
+    "groups",
+    "cost",
+    "arcs_index",
+    "arcs_distance",
+    "tie",
+    "bounds_index",
+    "bounds_range",
+    "y",
+];
 
 impl Reader<'_> {
     /// `z` as a whole, or by its explicit entries and tails.
@@ -183,19 +212,22 @@ fn indices(field: &'static str, array: &Array) -> Result<Vec<usize>, FormatError
 
 pub(super) fn read_problem(bytes: &[u8], limits: &Limits) -> Result<Problem, FormatError> {
     let mut file = Reader::new(bytes, limits)?;
+    file.refuse_unknown(&PROBLEM_ARRAYS)?;
     let cost = file.table("cost")?.ok_or(FormatError::Missing { field: "cost" })?;
     Limits::at_most("cost", cost.rows.saturating_mul(cost.columns), limits.entries)?;
     let groups = match file.optional("groups")? {
         Some(array) => indices("groups", &array)?,
         None => Vec::new(),
     };
+    let cost = DenseCost::new(cost.rows, cost.columns, cost.values)?;
     if !groups.is_empty() {
-        length("groups", &[], cost.rows, groups.len())?;
+        length("groups", &[], cost.rows(), groups.len())?;
     }
-    let (pairs, distances) = file.pairs(["arcs_index", "arcs_distance"], 1)?;
+    let arcs = file.pairs(["arcs_index", "arcs_distance"], 1)?;
+    let (pairs, distances) = arcs.ok_or(FormatError::Missing { field: "arcs_index" })?;
     Limits::at_most("arcs", distances.len(), limits.arcs)?;
     let arcs = pairs.chunks_exact(2).zip(&distances);
-    let (entries, ranges) = file.pairs(["bounds_index", "bounds_range"], 2)?;
+    let (entries, ranges) = file.pairs(["bounds_index", "bounds_range"], 2)?.unwrap_or_default();
     Limits::at_most("bounds", ranges.len() / 2, limits.arcs)?;
     let bounds = entries.chunks_exact(2).zip(ranges.chunks_exact(2));
     let ties = match file.table("tie")? {
@@ -221,7 +253,7 @@ pub(super) fn read_problem(bytes: &[u8], limits: &Limits) -> Result<Problem, For
             })
             .collect(),
         fixed_y: y.map(|y| floats("y", y)).transpose()?,
-        cost: Box::new(DenseCost::new(cost.rows, cost.columns, cost.values)?),
+        cost: Box::new(cost),
     })?)
 }
 

@@ -124,14 +124,15 @@ fn bad_input_is_named_by_field_and_index() {
     let cases = [
         ("\"version\": 1", "\"version\": 2", "version is 2, this program reads version 1"),
         ("\"version\": 1,", "", "version is missing"),
-        ("1.5", "0.0", "epsilon[] is 0, outside (0, infinity)"),
-        ("1.5", "-1.5", "epsilon[] is -1.5, outside (0, infinity)"),
+        ("1.5", "0.0", "epsilon is 0, outside (0, infinity)"),
+        ("1.5", "-1.5", "epsilon is -1.5, outside (0, infinity)"),
         ("0.9, 0.5, 0.0", "0.9, NaN, 0.0", "cost[2][1]"),
         ("0.9, 0.5, 0.0", "0.9, 1e999, 0.0", "cost[2][1]"),
         ("0.9, 0.5, 0.0", "0.9, null, 0.0", "cost[2][1]"),
         ("0.9, 0.5, 0.0", "0.9, -0.5, 0.0", "cost[2, 1] is -0.5, below zero"),
+        ("0.9, 0.5, 0.0", "0.9, 1e101, 0.0", "outside [0, 1e100]"),
         ("0.9, 0.5, 0.0", "0.9, 0.5", "cost[2] has 2 entries, expected 3"),
-        ("[0, 0, 1]", "[0, 0]", "groups[] has 2 entries, expected 3"),
+        ("[0, 0, 1]", "[0, 0]", "groups has 2 entries, expected 3"),
         ("[0, 0, 1]", "[0, 0, -1]", "groups[2]"),
         ("[[0, 1, 0.8]]", "[[0, 1, 0.8], [1, 0, 0.8]]", "arcs[1] repeats arcs[0]"),
         ("[[0, 1, 0.8]]", "[[0, 2, 0.8]]", "arcs[0] joins rows 0 and 2 of different groups"),
@@ -142,23 +143,38 @@ fn bad_input_is_named_by_field_and_index() {
         ("[0.3, null, null]", "[1.3, null, null]", "tie[2, 0] is 1.3, outside (0, 1]"),
         ("[0.3, null, null]", "[0.0, null, null]", "tie[2, 0] is 0, outside (0, 1]"),
         ("[0.3, null, null]", "[0.3, null]", "tie[2] has 2 entries, expected 3"),
-        (", [0.3, null, null]", "", "tie[] has 2 entries, expected 3"),
+        (", [0.3, null, null]", "", "tie has 2 entries, expected 3"),
         ("[1, 1, 0.0, 0.7]", "[1, 1, 0.8, 0.7]", "bounds[0] has low 0.8 above high 0.7"),
         ("[1, 1, 0.0, 0.7]", "[1, 3, 0.0, 0.7]", "bounds[0] refers to 3, but there are only 3"),
         ("[1, 1, 0.0, 0.7]", "[0, 2, 0.0, 0.7]", "bounds[0] bounds entry (0, 2), which is tied"),
         ("\"tie\"", "\"ties\"", "unknown field `ties`"),
-        ("\"tie\"", "\"y\": [0.1], \"tie\"", "y[] has 1 entries, expected 3"),
+        ("\"tie\"", "\"y\": [0.1], \"tie\"", "y has 1 entries, expected 3"),
     ];
     for (from, to, expected) in cases {
         let found = complaint(from, to);
         assert!(found.contains(expected), "{to}: {found:?} does not say {expected:?}");
     }
-    let empty = r#"{"version":1,"epsilon":1.0,"groups":[],"cost":[],"arcs":[]}"#;
-    let error = read_problem(empty.as_bytes(), &Limits::default()).unwrap_err();
-    assert_eq!(error.to_string(), "cost is empty");
-    let empty = r#"{"version":1,"epsilon":1.0,"groups":[0],"cost":[[]],"arcs":[]}"#;
-    let error = read_problem(empty.as_bytes(), &Limits::default()).unwrap_err();
-    assert_eq!(error.to_string(), "cost is empty");
+    for empty in [
+        r#"{"version":1,"epsilon":1.0,"groups":[],"cost":[],"arcs":[]}"#,
+        r#"{"version":1,"epsilon":1.0,"groups":[0],"cost":[],"arcs":[]}"#,
+        r#"{"version":1,"epsilon":1.0,"groups":[0],"cost":[[]],"arcs":[]}"#,
+    ] {
+        let error = read_problem(empty.as_bytes(), &Limits::default()).unwrap_err();
+        assert_eq!(error.to_string(), "cost is empty");
+    }
+}
+
+#[test]
+fn deep_nesting_is_refused_where_it_begins() {
+    let (open, close) = ("[".repeat(200_000), "]".repeat(200_000));
+    for field in ["cost", "surprise"] {
+        let text = format!(r#"{{"version":1,"{field}":{open}{close}}}"#);
+        let error = read_problem(text.as_bytes(), &Limits::default()).unwrap_err();
+        assert!(
+            matches!(&error, FormatError::Syntax { path, .. } if path.starts_with(field)),
+            "{error}"
+        );
+    }
 }
 
 #[test]
@@ -220,12 +236,23 @@ fn npz_errors_name_the_array() {
     assert_eq!(npz(&[version.clone(), flat]), "cost is of shape [2], expected a matrix");
     let cost = ("cost", npy::Array::floats(&[1, 2], vec![1.0, f64::NAN]));
     let epsilon = ("epsilon", npy::Array::floats(&[], vec![1.0]));
-    let nan = npz(&[version.clone(), cost, epsilon.clone()]);
+    let index = ("arcs_index", npy::Array::integers(&[0, 2], vec![]));
+    let distance = ("arcs_distance", npy::Array::floats(&[0], vec![]));
+    let no_arcs = [index, distance];
+    let with_arcs = |arrays: &[(&'static str, npy::Array)]| npz(&[arrays, &no_arcs].concat());
+    let nan = with_arcs(&[version.clone(), cost, epsilon.clone()]);
     assert_eq!(nan, "cost[0, 1] is NaN, not a finite number");
     let cost = ("cost", npy::Array::floats(&[1, 2], vec![1.0, 1.0]));
     let tie = ("tie", npy::Array::floats(&[1, 2], vec![0.0, f64::NAN]));
-    let nan = npz(&[version.clone(), cost.clone(), epsilon.clone(), tie]);
+    let nan = with_arcs(&[version.clone(), cost.clone(), epsilon.clone(), tie]);
     assert_eq!(nan, "tie[0, 1] is NaN, outside (0, 1]");
+    let parts = [version, cost, epsilon];
+    assert_eq!(npz(&parts), "arcs_index is missing");
     let arcs = ("arcs_index", npy::Array::integers(&[1, 2], vec![0, -1]));
-    assert_eq!(npz(&[version, cost, epsilon, arcs]), "arcs_index[1] is -1, below zero");
+    assert_eq!(npz(&[&parts[..], &[arcs]].concat()), "arcs_index[1] is -1, below zero");
+    let misspelt = ("ties", npy::Array::floats(&[1, 2], vec![0.0, 0.5]));
+    let unknown = with_arcs(&[&parts[..], &[misspelt]].concat());
+    assert!(unknown.starts_with("ties.npy: unknown array, expected one of version"), "{unknown}");
+    let empty = ("cost", npy::Array::floats(&[0, 2], vec![]));
+    assert_eq!(with_arcs(&[parts[0].clone(), empty, parts[2].clone()]), "cost is empty");
 }
