@@ -12,7 +12,7 @@ use super::window::Windows;
 
 /// Rows owned by one part of the preconditioner, and the log-distance of its margin.
 const PART_ROWS: usize = 400;
-const PART_MARGIN: f64 = 4.5;
+const PART_MARGIN: f64 = 3.0;
 /// Relative residual of the normal equations, and the iterations allowed for it.
 const RESIDUAL: f64 = 1e-2;
 const ITERATIONS: usize = 60;
