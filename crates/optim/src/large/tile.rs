@@ -71,7 +71,7 @@ pub(crate) struct Tiling {
 
 impl Default for Tiling {
     fn default() -> Self {
-        Self { whole: 15_000, core: 5_000, halo: 6.0 }
+        Self { whole: 30_000, core: 5_000, halo: 6.0 }
     }
 }
 
