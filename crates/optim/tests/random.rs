@@ -4,7 +4,7 @@
 //! and shares no code with column generation. Above, general LP solvers are wrong by more than
 //! the numbers are large; there the proven bounds on both sides are the judge, and the direct engine
 //! need only be valid, not tight. Its matrix must be tight up to 4 only: at 8 entries are as small as
-//! e^-30, which a tolerance of 1e-11 does not resolve, and what it takes to make them strict costs up to 1e-5 of the optimum.
+//! e^-30, which a tolerance of 1e-11 does not resolve, and making them strict may cost more than is allowed here.
 
 mod common;
 
