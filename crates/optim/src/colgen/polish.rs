@@ -11,7 +11,11 @@ pub(super) const SETTLED: f64 = 1e-13;
 const EXACT: f64 = 2e-15;
 
 /// Rounds of projection: each begins with weights that the one before has moved.
-const MOST_ROUNDS: usize = 6;
+const MOST_ROUNDS: usize = 16;
+
+/// A round that cuts weights off at zero may leave more than it found, which the next ones make up for. So many in a row
+/// that do not halve the residual are the last.
+const IDLE_ROUNDS: usize = 3;
 
 /// Steps of conjugate gradients in one projection.
 const MOST_STEPS: usize = 20;
@@ -24,18 +28,20 @@ impl Master {
     /// Projects the weights onto the row sums in the metric of x^2, without artificials, until the
     /// residual no longer shrinks. Returns the residual left.
     pub fn polish(&mut self) -> f64 {
-        let mut last = f64::INFINITY;
+        let (mut least, mut idle) = (f64::INFINITY, 0);
         let mut best = self.x.clone();
         for round in 1..=MOST_ROUNDS {
             let worst = self.worst_residual();
-            if worst < last {
+            // Rounding itself is left in peace: where hardly more than that is missing, one idle round is enough.
+            idle = if worst < 0.5 * least { 0 } else { idle + 1 };
+            if worst < least {
+                least = worst;
                 best.clone_from(&self.x);
             }
-            if worst >= 0.5 * last || worst <= EXACT || round == MOST_ROUNDS {
-                last = last.min(worst);
+            let is_idle = idle >= IDLE_ROUNDS || (idle > 0 && least <= SETTLED);
+            if is_idle || worst <= EXACT || round == MOST_ROUNDS {
                 break;
             }
-            last = worst;
             let change = self.projection();
             for (x, change) in self.x.iter_mut().zip(change) {
                 // Clipped component by component: one step length for all would stall.
@@ -43,7 +49,7 @@ impl Master {
             }
         }
         self.x = best;
-        if last > SETTLED { self.settle() } else { last }
+        if least > SETTLED { self.settle() } else { least }
     }
 
     /// The smallest change in the metric of x^2 that meets the equations, by conjugate gradients. The Cholesky
