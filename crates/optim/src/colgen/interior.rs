@@ -175,11 +175,7 @@ impl Master {
     /// The primal residuals less what the offset of the affine direction meets: without a dual residual that is
     /// `-x`, and nothing is met any more.
     fn left_by_affine(&self, residuals: &Residuals, scaling: &Scaling) -> Equations {
-        let nothing = || Equations {
-            rows: vec![0.0; self.right_side.len()],
-            links: vec![0.0; self.links.len()],
-        };
-        let mut left = self.left_by(&nothing(), true);
+        let mut left = self.left_by(&self.nothing(), true);
         if residuals.dual.iter().any(|r| *r != 0.0) {
             let weights: Vec<f64> =
                 scaling.columns.iter().zip(&residuals.dual).map(|(d, r)| d * r).collect();

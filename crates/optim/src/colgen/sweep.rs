@@ -67,10 +67,7 @@ impl Master {
                 }
             }
         }
-        let mut sums: [Equations; N] = std::array::from_fn(|_| Equations {
-            rows: vec![0.0; self.right_side.len()],
-            links: vec![0.0; self.links.len()],
-        });
+        let mut sums: [Equations; N] = std::array::from_fn(|_| self.nothing());
         let mut on_links: [Vec<f64>; N] = std::array::from_fn(|_| vec![0.0; self.link_rows()]);
         let mut y_weights: Vec<[f64; N]> = Vec::new();
         let mut along = Vec::with_capacity(self.columns.len());
@@ -111,6 +108,11 @@ impl Master {
             }
         }
         (along, sums)
+    }
+
+    /// What no column at all adds up to.
+    pub(super) fn nothing(&self) -> Equations {
+        Equations { rows: vec![0.0; self.right_side.len()], links: vec![0.0; self.links.len()] }
     }
 
     /// Rows of all links together.
