@@ -10,7 +10,7 @@ use lrgeo_evaluation::attack::upload::{Defence, Fingerprints, tile};
 use lrgeo_evaluation::attack::{self, Attack, Success};
 use lrgeo_map::units::Length;
 use lrgeo_mechanism::lr_geo::coefficients::Costs;
-use lrgeo_mechanism::publish::{Issued, SecretKey, publish};
+use lrgeo_mechanism::publish::{Issued, Link, SecretKey, publish};
 use lrgeo_mechanism::relevant::geo_ind_graph;
 use lrgeo_mechanism::{Built, City, Geography, Plan, build, by_name};
 use serde_json::json;
@@ -180,8 +180,9 @@ impl OnMap {
         let laplace = build(by_name("laplace")?, &city, &plan, ui)?;
         let key = SecretKey::generate()?;
         let fingerprint = city.version();
-        let published = publish(&laplace, fingerprint, None, Issued::from_unix(0), &key, ui)?;
-        attacks.push(tile(&city, &published.manifest, &users, &edge));
+        let link = Link::first(Issued::from_unix(0), 1, key.public());
+        let published = publish(&laplace, fingerprint, None, link, &key, ui)?;
+        attacks.push(tile(&city, &published.signed.manifest, &users, &edge));
         attacks.push(attack::chance(&city, &users, &edge));
         self.common.print("upload", &city, attacks.into_iter().flatten().collect(), ui);
         Ok(())

@@ -62,6 +62,7 @@ impl Failure {
             Self::Mechanism(MechanismError::Optimiser(Error::Infeasible { .. })) => 3,
             Self::CheckFailed { .. } => 4,
             Self::Client(ClientError::Lie(_) | ClientError::KeyChanged { .. }) => 4,
+            Self::Client(ClientError::Policy(_)) => 5,
             _ => 1,
         }
     }

@@ -63,7 +63,8 @@ Examples, one per command:
   lrgeo check problem.json solution.json
 
 Exit codes: 0 done, 1 something is wrong with the input (the message says what), 2 wrong usage,
-3 the problem has no solution, 4 a solution, mechanism or server does not hold what it claims.";
+3 the problem has no solution, 4 a solution, mechanism or server does not hold what it claims,
+5 the policy of the client says no.";
 
 /// Location privacy that can be checked: use a service without telling it where you are.
 #[derive(Parser)]

@@ -6,7 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::Args;
 use lrgeo_map::units::Length;
 use lrgeo_mechanism::MechanismError;
-use lrgeo_mechanism::publish::{Issued, LEAST_PLACES, Manifest, Publication, Written, publish};
+use lrgeo_mechanism::publish::{
+    Directory, Issued, LEAST_PLACES, LONGEST_DAYS, Link, Manifest, Publication, Written, publish,
+};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -40,6 +42,12 @@ pub struct Publish {
     /// The date in the manifest, like 2026-11-16 or 2026-11-16T08:00:00Z [default: now].
     #[arg(long, value_name = "DATE", value_parser = |text: &str| text.parse::<Issued>())]
     issued: Option<Issued>,
+    /// The directory published before with this key: the manifest follows that one, and clients of it go on.
+    #[arg(long, value_name = "DIR")]
+    after: Option<PathBuf>,
+    /// For how many days the manifest is good.
+    #[arg(long, value_name = "DAYS", default_value_t = 365, value_parser = clap::value_parser!(u64).range(1..=LONGEST_DAYS))]
+    valid_days: u64,
     /// Print the account as JSON.
     #[arg(long)]
     json: bool,
@@ -51,15 +59,22 @@ impl Publish {
         let (built, fingerprint) = open(&self.mechanism, self.map.as_deref())?;
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
         let issued = self.issued.unwrap_or_else(|| Issued::from_unix(now()));
-        let publication = publish(&built, fingerprint, self.tile, issued, &key, ui)?;
+        let link = match &self.after {
+            Some(dir) => {
+                let before = Directory::open(dir, &key.public()).map_err(MechanismError::from)?;
+                Link::after(&before.signed, issued, self.valid_days, key.public())
+            }
+            None => Link::first(issued, self.valid_days, key.public()),
+        };
+        let publication = publish(&built, fingerprint, self.tile, link, &key, ui)?;
         let written = publication.write(&self.output).map_err(MechanismError::from)?;
 
-        let manifest = &publication.manifest;
+        let manifest = &publication.signed.manifest;
         for warning in warnings(manifest) {
             ui.remark(format!("warning: {warning}"));
         }
         let (is_new, issued) = match written {
-            Written::New => (true, manifest.issued),
+            Written::New => (true, manifest.link.issued),
             Written::Already(since) => (false, since),
         };
         if self.json {
@@ -67,6 +82,8 @@ impl Publish {
                 "directory": self.output,
                 "written": is_new,
                 "issued": issued,
+                "sequence": manifest.link.sequence,
+                "expires": manifest.link.expires,
                 "public_key": key.public().to_string(),
                 "map": manifest.map,
                 "mechanism": manifest.mechanism,
@@ -107,15 +124,12 @@ fn kib(bytes: u64) -> String {
 
 /// One line per tile: how well it hides whoever fetches it.
 fn table(manifest: &Manifest) -> String {
-    let mut text = String::from("tile  places  effective        size  around              file\n");
+    let mut text = String::from("tile  places        size  file\n");
     for (number, tile) in manifest.tiles.iter().enumerate() {
-        let [lat, lon] = tile.centre;
-        let around = format!("{lat:.3},{lon:.3}");
         let file: String = tile.hash.to_string().chars().take(12).collect();
         text.push_str(&format!(
-            "{number:>4}  {:>6}  {:>9.1}  {:>10}  {around:<18}  {file}\n",
+            "{number:>4}  {:>6}  {:>10}  {file}\n",
             tile.places,
-            tile.effective_places,
             kib(tile.bytes)
         ));
     }
@@ -124,20 +138,10 @@ fn table(manifest: &Manifest) -> String {
 
 /// Tiles that hide badly: few places, or few that anybody is likely to be at.
 fn warnings(manifest: &Manifest) -> Vec<String> {
-    let least = LEAST_PLACES as f64;
     let tiles = || manifest.tiles.iter().enumerate();
     let few = tiles().filter(|(_, tile)| (tile.places as usize) < LEAST_PLACES);
     let few = few.map(|(n, tile)| {
         format!("tile {n} has only {} places: who fetches it is nearly known", tile.places)
     });
-    let unlikely = tiles()
-        .filter(|(_, t)| t.places as usize >= LEAST_PLACES && t.effective_places < least)
-        .map(|(n, tile)| {
-            format!(
-                "tile {n} has {} places, but hides no better than {:.1}: most of them are unlikely; \
-                 choose larger tiles with --tile",
-                tile.places, tile.effective_places
-            )
-        });
-    few.chain(unlikely).collect()
+    few.collect()
 }

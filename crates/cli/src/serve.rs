@@ -30,6 +30,9 @@ pub struct Serve {
     /// The operator's secret key [default: one in the data directory, made at the first start].
     #[arg(long, value_name = "KEYFILE")]
     key: Option<PathBuf>,
+    /// The key used so far, to hand over from it to another --key: clients follow if the old key says so.
+    #[arg(long, value_name = "KEYFILE", requires = "key")]
+    retiring_key: Option<PathBuf>,
     /// Settings; see docs/server.sample.toml.
     #[arg(long, value_name = "FILE.toml")]
     config: Option<PathBuf>,
@@ -57,6 +60,7 @@ impl Serve {
                 data: &self.data,
                 tiles: self.tiles.as_deref(),
                 key: self.key.as_deref(),
+                retiring_key: self.retiring_key.as_deref(),
                 solving: bar.clone().map(solve::show_progress),
             };
             let server = Server::open(map, &home, &config, &self.listen, ui).await;

@@ -11,7 +11,7 @@ use lrgeo_protocol::quiet::{Report, ReportedPlace, Request};
 
 use crate::clock::{Clock, SystemClock};
 use crate::draws::{Draws, Rehearsal};
-use crate::outcome::{Learnt, Outcome, Times};
+use crate::outcome::{Compared, Learnt, Outcome, Times};
 use crate::session::Session;
 use crate::state::{Kept, Recalled, State};
 use crate::transport::{Answer, Quiet, Server, TransportError};
@@ -28,6 +28,7 @@ pub struct Client<D: Draws = SystemRandomness> {
     clock: Box<dyn Clock>,
     draws: D,
     key: Option<PublicKey>,
+    consent: bool,
     targets: usize,
 }
 
@@ -48,12 +49,17 @@ impl Client<Rehearsal> {
 impl<D: Draws> Client<D> {
     fn with_draws(server: impl Server + 'static, kept: Kept, draws: D) -> Self {
         let (server, clock) = (Box::new(server), Box::new(SystemClock));
-        Self { server, kept, clock, draws, key: None, targets: 0 }
+        Self { server, kept, clock, draws, key: None, consent: false, targets: 0 }
     }
 
     /// Believes this operator only.
     pub fn key(self, key: Option<PublicKey>) -> Self {
         Self { key, ..self }
+    }
+
+    /// Whether the owner agrees to terms that are weaker than those accepted before, as long as the policy allows them.
+    pub fn consent(self, consent: bool) -> Self {
+        Self { consent, ..self }
     }
 
     /// Asks for so many targets after a report; not at all for 0.
@@ -86,26 +92,32 @@ impl<D: Draws> Client<D> {
             return Err(ClientError::NotUnderstood);
         }
         let begun = self.clock.since_1970();
-        let Self { server, kept, clock, draws, key, .. } = self;
+        let Self { server, kept, clock, draws, key, consent, .. } = self;
         let now = begun.as_secs();
-        let (session, first_use) = Session::open(&**server, &mut kept.state, mode, *key, now)?;
+        let opened = Session::open(&**server, &mut kept.state, mode, *key, *consent, now);
+        // A fork that was found is remembered.
         kept.commit()?;
+        let session = opened?;
         let opened = clock.since_1970();
 
+        let policy = kept.state.policy;
         let ground = session.ground();
         let place = ground.locate(at)?;
-        let (recalled, learnt, spent) = match kept.state.memory.recall(ground, &place) {
-            Some(recalled) => (recalled, Learnt::Nothing, 0.0),
+        let recalled = kept.state.memory.recall(ground, &place, policy.redraws);
+        let (recalled, learnt, spent, compared) = match recalled {
+            Some(recalled) => (recalled, Learnt::Nothing, 0.0, None),
             None => {
-                let epsilon = ground.epsilon.value();
                 // Before anything is asked for that tells more than that somebody is there.
-                kept.state.ledger.allow(now, epsilon)?;
-                let (row, learnt) = session.row(&place, kept, draws, &**clock)?;
-                let report = draws.report(&row)?;
+                kept.state.ledger.allow(&policy, now, ground.epsilon.value())?;
+                let row = session.row(&place, kept, draws, &**clock)?;
+                let report = draws.report(&row.values)?;
                 let at = clock.since_1970().as_secs().max(now);
-                kept.state.ledger.spend(at, epsilon)?;
-                kept.state.memory.remember(ground, &place, report, mode, at);
-                (Recalled { report, at, epsilon_per_km: epsilon }, learnt, epsilon)
+                let epsilon = row.epsilon_per_km;
+                kept.state.ledger.spend(&policy, at, epsilon)?;
+                let drawn = Recalled { report, at, epsilon_per_km: epsilon };
+                kept.state.memory.remember(ground, &place, &drawn, mode);
+                let compared = Compared { places: row.compared, of: ground.places() };
+                (drawn, row.learnt, epsilon, Some(compared))
             }
         };
         kept.commit()?;
@@ -128,11 +140,13 @@ impl<D: Draws> Client<D> {
             remembered: (spent == 0.0).then_some(recalled.at),
             epsilon_per_km: recalled.epsilon_per_km,
             spent_per_km: spent,
-            balance: kept.state.ledger.balance(now),
+            balance: kept.state.ledger.balance(&policy, now),
             accuracy: session.accuracy(recalled.epsilon_per_km)?,
+            off_grid_factor: ground.off_grid_factor(),
+            compared,
             learnt,
             operator: ground.operator,
-            first_use,
+            first_use: session.first_use(),
             reports,
             targets,
             times: Times {

@@ -1,78 +1,70 @@
-//! The signed description of a map, read without trust.
+//! The description of a map, read without trust.
 
 use std::sync::Mutex;
 
-use lrgeo_map::geo::Coord;
 use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
-use lrgeo_mechanism::publish::{Issued, PublicKey};
+use lrgeo_mechanism::publish::{Hash, Manifest, Places};
 use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph, relevant_places};
 use lrgeo_mechanism::{Epsilon, Geography, Notion, Plan, Radii, RangeRule};
 use lrgeo_protocol::VERSION;
-use lrgeo_protocol::public::{DESCRIPTION, MapDescription, Parameters, Range, Signed};
+use lrgeo_protocol::encoding::Encoding;
+use lrgeo_protocol::public::{MapDescription, Parameters, Range};
 
-use crate::ground::{Ground, OwnPlace};
+use crate::Lie;
+use crate::ground::OwnPlace;
 use crate::slice::Slice;
-use crate::{ClientError, Lie};
 
 const WHAT: &str = "map description";
 
-/// A description whose signature and numbers were found right, and what follows from it.
+/// A description that the signed manifest speaks of, whose numbers were found right, and what follows from it.
 pub struct Described {
-    /// What was signed.
+    /// What it says.
     pub description: MapDescription,
-    /// When.
-    pub issued: Issued,
-    /// Its places for the mechanisms.
+    /// The places for the mechanisms.
     pub geography: Geography,
     /// Its parameters for the mechanisms.
     pub plan: Plan,
     /// Which entries are tied.
     pub ties: TieRule,
-    /// Its places for finding one's own.
-    pub ground: Ground,
 }
 
 impl Described {
-    /// Checks signature, version and every number of a description.
-    pub fn open(signed: Signed<MapDescription>, key: &PublicKey) -> Result<Self, ClientError> {
+    /// Checks the hash, version and every number of a description. Places and prior are those of the manifest.
+    pub fn open(bytes: &[u8], manifest: &Manifest, places: &Places) -> Result<Self, Lie> {
         let wrong = |field, reason: &str| Lie::nonsense(WHAT, field, reason);
-        let unsigned = || Lie::Signature { what: WHAT };
-        let signature = hex_64(&signed.signature).ok_or_else(unsigned)?;
-        let bytes = Signed::bytes(DESCRIPTION, &signed.body);
-        key.verify(&bytes, &signature).map_err(|_| unsigned())?;
-
-        let description = signed.body;
-        if description.protocol != VERSION {
-            return Err(wrong("protocol", "has another version than this client").into());
+        if Some(Hash::of(bytes)) != manifest.description {
+            return Err(Lie::OtherBytes { what: WHAT });
         }
-        let issued = description.issued.parse::<Issued>().map_err(|e| wrong("issued", e))?;
-        let coords = description.places.iter().map(|&[lat, lon]| Coord::new(lat, lon));
-        let coords: Vec<Coord> =
-            coords.collect::<Result<_, _>>().map_err(|_| wrong("places", "are no coordinates"))?;
-        let places = coords.len();
+        let description: MapDescription =
+            Encoding::Cbor.decode(bytes).map_err(|error| Lie::nonsense(WHAT, "message", error))?;
+        if description.protocol != VERSION {
+            return Err(wrong("protocol", "has another version than this client"));
+        }
+        if description.map.0 != manifest.map.0 {
+            return Err(Lie::OtherMap { what: WHAT });
+        }
+        let count = places.coords().len();
         let table = &description.table;
-        if table.cells.len() != places || table.offsets_mm.len() != places {
-            return Err(wrong("table", "must have a cell and an offset per place").into());
+        if table.cells.len() != count || table.offsets_mm.len() != count {
+            return Err(wrong("table", "must have a cell and an offset per place"));
         }
         if !(is_amount(table.ceiling) && is_amount(table.cell_km)) {
-            return Err(wrong("table", "has a ceiling or cells without size").into());
+            return Err(wrong("table", "has a ceiling or cells without size"));
         }
-        if let Some(local) = &description.local
-            && (local.y.len() != places || !local.y.iter().copied().all(is_amount))
-        {
-            return Err(wrong("y", "must be one number per place, none below zero").into());
+        let y = description.local.iter().flat_map(|local| &local.y);
+        let lengths = description.local.iter().all(|local| local.y.len() == count);
+        if !(lengths && y.copied().all(is_amount)) {
+            return Err(wrong("y", "must be one number per place, none below zero"));
         }
         let nonsense = |field: &'static str| {
             move |e: lrgeo_mechanism::MechanismError| Lie::nonsense(WHAT, field, e)
         };
-        let geography = Geography::new(coords.clone(), description.prior.clone())
+        let geography = Geography::new(places.coords().to_vec(), places.prior().to_vec())
             .map_err(nonsense("places"))?;
         let plan = plan(&description.parameters).map_err(nonsense("parameters"))?;
         plan.check(&geography).map_err(nonsense("parameters"))?;
         let ties = TieRule::of(&plan).map_err(nonsense("parameters"))?;
-        let ground = Ground::new(*key, description.map, plan.epsilon, coords)
-            .ok_or_else(|| wrong("places", "are fewer than two"))?;
-        Ok(Self { description, issued, geography, plan, ties, ground })
+        Ok(Self { description, geography, plan, ties })
     }
 
     /// The user's LR set, ranges and coefficients (sections 4.1, 4.2 and 4.5 of the paper) from a part of the
@@ -143,15 +135,4 @@ fn plan(parameters: &Parameters) -> Result<Plan, lrgeo_mechanism::MechanismError
 /// Finite and not below zero.
 fn is_amount(x: f64) -> bool {
     x.is_finite() && x >= 0.0
-}
-
-fn hex_64(text: &str) -> Option<[u8; 64]> {
-    let mut bytes = [0; 64];
-    if text.len() != 128 || !text.is_ascii() {
-        return None;
-    }
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
-    }
-    Some(bytes)
 }

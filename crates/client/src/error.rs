@@ -2,9 +2,10 @@
 
 use lrgeo_mechanism::MechanismError;
 use lrgeo_mechanism::publish::{Issued, TileError};
-use lrgeo_protocol::Refusal;
+use lrgeo_protocol::{Digest, Refusal};
 
 use crate::Mode;
+use crate::policy::Refused;
 use crate::state::{LedgerError, StateError};
 use crate::transport::TransportError;
 
@@ -17,6 +18,9 @@ pub enum ClientError {
     /// The server sent something that is not true.
     #[error("the server cannot be trusted: {0}. Nothing was reported")]
     Lie(#[from] Lie),
+    /// What the server offers is not what the owner accepts.
+    #[error("{0}. Nothing was reported")]
+    Policy(#[from] Refused),
     /// Nobody knows whose server this is.
     #[error(
         "the server does not say which key its operator signs with; ask the operator and give it with --key"
@@ -24,8 +28,8 @@ pub enum ClientError {
     NoKey,
     /// Another key than the one that was pinned.
     #[error(
-        "{server} was known with the key {pinned} and now has {offered}: another operator, or somebody in between. \
-         Nothing was reported. If the operator announced it: `lrgeo client reset --servers`"
+        "{server} was known with the key {pinned} and now has {offered}, which the old key does not vouch for: another operator, or \
+         somebody in between. Nothing was reported. If the operator announced it elsewhere: `lrgeo client reset --servers`"
     )]
     KeyChanged {
         /// The server.
@@ -37,7 +41,8 @@ pub enum ClientError {
     },
     /// The user is not near any place.
     #[error(
-        "you are off this server's map: it has no place within {reach_km:.2} km of you. Nothing was reported"
+        "you are off this server's map: it has no place within {reach_km:.2} km of you, and promises nothing farther away. \
+         Nothing was reported"
     )]
     OffTheMap {
         /// How far places were looked for.
@@ -89,15 +94,30 @@ pub enum Lie {
         /// What was to be signed.
         what: &'static str,
     },
-    /// Older than what was seen before.
-    #[error("{what}: issued {issued}, before the one of {known} that is known already")]
-    Older {
-        /// What is old.
-        what: &'static str,
-        /// When it was issued.
+    /// Two manifests under one number.
+    #[error(
+        "manifest: the operator signed two different ones as number {sequence}, {known} and {other}: not everybody is shown the \
+         same. Keep both names as evidence; nothing of this server is believed until `lrgeo client reset --servers`"
+    )]
+    Forked {
+        /// The number.
+        sequence: u64,
+        /// The one that is known.
+        known: Digest,
+        /// The other one, or the one that follows another one.
+        other: Digest,
+    },
+    /// It was good until then.
+    #[error("manifest: expired {expires}; the operator has to sign a new one")]
+    Expired {
+        /// When.
+        expires: Issued,
+    },
+    /// Signed at a time that has not come.
+    #[error("manifest: issued {issued}, which is in the future; one of the two clocks is wrong")]
+    FromTheFuture {
+        /// When.
         issued: Issued,
-        /// When the known one was.
-        known: Issued,
     },
     /// For another version of the map.
     #[error("{what}: is for another version of the map")]

@@ -2,9 +2,9 @@
 
 use lrgeo_map::geo::Coord;
 use lrgeo_map::index::SpatialIndex;
-use lrgeo_map::places::spacing_km;
+use lrgeo_map::places::{reach_km, spacing_km};
 use lrgeo_mechanism::Epsilon;
-use lrgeo_mechanism::publish::PublicKey;
+use lrgeo_mechanism::publish::{Hash, PublicKey};
 use lrgeo_protocol::Digest;
 
 use crate::ClientError;
@@ -18,18 +18,20 @@ pub struct OwnPlace(pub(crate) u32);
 pub struct Ground {
     /// Who says so.
     pub operator: PublicKey,
-    /// Which version.
+    /// Which version, as the operator calls it.
     pub map: Digest,
-    /// The epsilon of a report.
+    /// The hash of the coordinates: which version it really is.
+    pub grid: Digest,
+    /// The epsilon of a report, between places.
     pub epsilon: Epsilon,
     /// From a place to its nearest neighbour.
     pub spacing_km: f64,
+    /// How far from a place somebody may be who counts as being there; who is farther from every place is off the
+    /// map. The promise to people is that between places times `exp(2 eps reach)`.
+    pub reach_km: f64,
     coords: Vec<Coord>,
     index: SpatialIndex,
 }
-
-/// Farther than so many spacings from every place is off the map.
-const REACH: f64 = 1.5;
 
 impl Ground {
     /// From coordinates by number; `None` for fewer than two places.
@@ -41,16 +43,24 @@ impl Ground {
     ) -> Option<Self> {
         let spacing_km = spacing_km(&coords)?;
         let index = SpatialIndex::new(&coords);
-        Some(Self { operator, map, epsilon, spacing_km, coords, index })
+        let bytes = coords.iter().flat_map(|at| [at.lat(), at.lon()]).flat_map(f64::to_le_bytes);
+        let grid = Digest(Hash::of(&bytes.collect::<Vec<u8>>()).0);
+        let reach_km = reach_km(spacing_km);
+        Some(Self { operator, map, grid, epsilon, spacing_km, reach_km, coords, index })
     }
 
     /// The place that somebody at `at` counts as being at. The coordinate goes no further than this.
     pub fn locate(&self, at: Coord) -> Result<OwnPlace, ClientError> {
-        let reach_km = REACH * self.spacing_km;
         match self.index.nearest(at) {
-            Some((place, km)) if km <= reach_km => Ok(OwnPlace(place)),
-            _ => Err(ClientError::OffTheMap { reach_km }),
+            Some((place, km)) if km <= self.reach_km => Ok(OwnPlace(place)),
+            _ => Err(ClientError::OffTheMap { reach_km: self.reach_km }),
         }
+    }
+
+    /// By how much more than the promise between places two people may be told apart, because they are somewhere
+    /// around their places: at most `exp(2 eps reach)`.
+    pub fn off_grid_factor(&self) -> f64 {
+        (2.0 * self.epsilon.value() * self.reach_km).exp()
     }
 
     /// K.

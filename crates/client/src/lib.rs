@@ -5,10 +5,12 @@
 //!
 //! - [`published`] and [`local`] can say nothing but a [`lrgeo_protocol::quiet::Request`];
 //! - [`offload`] is the paper's protocol (sections 4.2-4.5), upload and check of the answer;
-//! - [`state`] remembers reports, spends epsilon and pins operators.
+//! - [`tiles`] says which tiles to fetch so that the request says little;
+//! - [`state`] keeps the policy, remembers reports, spends epsilon and pins operators.
 //!
-//! Whatever a server sends is checked before it is used; a server that lies is refused with a [`Lie`]
-//! and nothing is reported. The coordinate of the user becomes the number of a place in [`ground`], and
+//! *The operator is the adversary*: whatever a server sends is checked before it is used, and what it offers is held
+//! against the owner's [`policy`]. A server that lies is refused with a [`Lie`], one that offers too little with a
+//! [`policy::Refused`], and nothing is reported. The coordinate of the user becomes the number of a place in [`ground`], and
 //! no type after that can hold it.
 
 mod client;
@@ -23,10 +25,12 @@ pub mod local;
 mod mode;
 pub mod offload;
 mod outcome;
+pub mod policy;
 pub mod published;
 mod session;
 mod slice;
 pub mod state;
+pub mod tiles;
 pub mod transport;
 mod trust;
 
@@ -34,4 +38,5 @@ pub use client::Client;
 pub use description::Described;
 pub use error::{ClientError, Lie};
 pub use mode::Mode;
-pub use outcome::{Accuracy, Learnt, Outcome, Times};
+pub use outcome::{Accuracy, Compared, Learnt, Outcome, Row, Times};
+pub use session::Common;

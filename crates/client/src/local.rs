@@ -1,11 +1,11 @@
-//! Mode `local`: the user's own LR-Geo programme, solved on the device with a public y (spec section 9).
+//! Mode `local`: the user's own LR-Geo programme, solved on the device with a public y.
 //!
-//! Nothing here can say more than [`Request`] can. The slice of the cost table is that of the published
-//! tile, so it says as much as fetching the tile would.
+//! Nothing here can say more than [`Request`] can. Slices of the cost table belong to published tiles and are fetched
+//! like them: all, or the own one among others.
 
 use lrgeo_mechanism::lr_geo::coefficients::{Coefficients, UserPart};
 use lrgeo_mechanism::lr_geo::round::Programme;
-use lrgeo_mechanism::publish::{Hash, Manifest};
+use lrgeo_mechanism::publish::Hash;
 use lrgeo_mechanism::rows::{Round, UserMatrix};
 use lrgeo_mechanism::verify::promised;
 use lrgeo_mechanism::{MechanismError, RangeRule};
@@ -13,90 +13,92 @@ use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::public::{Local, TableTile};
 use lrgeo_protocol::quiet::Request;
 
+use crate::description::Described;
+use crate::draws::Draws;
 use crate::ground::OwnPlace;
-use crate::outcome::Learnt;
-use crate::published::tile_of;
+use crate::outcome::{Learnt, Row};
+use crate::session::Common;
 use crate::slice::Slice;
+use crate::state::Kept;
+use crate::tiles::Tiling;
 use crate::transport::Quiet;
-use crate::{ClientError, Described, Lie, Mode};
+use crate::{ClientError, Lie, Mode};
 
 const WHAT: &str = "slice of the cost table";
-/// The relevant places of 2,000 places times what they may report.
-const MOST_SLICE: u64 = 256 << 20;
 /// Close enough for a phone: a thousandth of the cost.
 const GAP: f64 = 1e-3;
+/// Slices are as long as the description says, and no description may say more than this.
+const MOST_SLICE: u64 = 256 << 20;
 
-/// A map that was found right, before anybody's place is known.
-pub struct Session<'a> {
-    server: &'a dyn Quiet,
-    manifest: Manifest,
-    /// The description of the map.
-    pub described: Described,
+/// What a server offers for this mode.
+pub fn offered<'a>(common: &Common, described: &'a Described) -> Result<&'a Local, ClientError> {
+    let not_offered = |reason| ClientError::NotOffered { mode: Mode::Local, reason };
+    let local = described.description.local.as_ref().ok_or(not_offered("it publishes no y"))?;
+    if described.plan.range != RangeRule::Each {
+        return Err(not_offered("its range rule is `own`"));
+    }
+    if local.table_tiles.len() != common.manifest.tiles.len() {
+        let reason = "has not one slice of the cost table per tile";
+        return Err(Lie::nonsense("map description", "local", reason).into());
+    }
+    Ok(local)
 }
 
-impl<'a> Session<'a> {
-    /// Puts description and manifest together; `text` is the manifest as it was signed.
-    pub fn open(
-        server: &'a dyn Quiet,
-        manifest: Manifest,
-        text: &[u8],
-        described: Described,
-    ) -> Result<Self, ClientError> {
-        let description = &described.description;
-        let not_offered = |reason| ClientError::NotOffered { mode: Mode::Local, reason };
-        let local = description.local.as_ref().ok_or(not_offered("it publishes no y"))?;
-        if described.plan.range != RangeRule::Each {
-            return Err(not_offered("its range rule is `own`"));
-        }
-        if manifest.map.0 != description.map.0 {
-            return Err(Lie::OtherMap { what: "manifest" }.into());
-        }
-        if Hash::of(text).0 != description.manifest.0 {
-            return Err(Lie::OtherBytes { what: "manifest" }.into());
-        }
-        if local.table_tiles.len() != manifest.tiles.len() {
-            let reason = "has not one slice of the cost table per tile";
-            return Err(Lie::nonsense("map description", "local", reason).into());
-        }
-        Ok(Self { server, manifest, described })
-    }
-
-    /// The row of a place over all places: fetches the slice of its tile, solves, and verifies the
-    /// result as strictly as that of a server.
-    pub fn row(&self, place: &OwnPlace) -> Result<(Vec<f64>, Learnt), ClientError> {
-        let description = &self.described.description;
-        let Some(local) = &description.local else {
-            let reason = "it publishes no y";
-            return Err(ClientError::NotOffered { mode: Mode::Local, reason });
-        };
-        let tile = tile_of(&self.manifest, &self.described.ground, place)?;
-        let hash = local.table_tiles[tile];
-        let bytes = self.server.ask(&Request::TableTile(hash), MOST_SLICE)?.body;
-        if Hash::of(&bytes).0 != hash.0 {
+/// The row of a place over all places: fetches the slice of its tile among others, solves, and verifies the result as
+/// strictly as that of a server.
+pub fn row(
+    server: &dyn Quiet,
+    common: &Common,
+    described: &Described,
+    place: &OwnPlace,
+    kept: &mut Kept,
+    draws: &mut dyn Draws,
+) -> Result<Row, ClientError> {
+    let local = offered(common, described)?;
+    let policy = kept.state.policy;
+    // Before anything is asked for: the set follows from public numbers.
+    let relevant = described.relevant(place, described.plan.radii.relevant_max);
+    common.allow_relevant(&policy, &relevant)?;
+    let bytes = local.table_tiles.iter().map(|file| file.bytes).collect();
+    let tiling = Tiling::new(&common.manifest, common.members.clone(), bytes, &common.places);
+    let own = tiling.tile_of(place);
+    let memory = &mut kept.state.memory;
+    let chosen = tiling.choose(&policy, &common.ground, place, memory, draws)?;
+    kept.commit()?;
+    let mut slice = None;
+    for &number in &chosen.tiles {
+        let file = local.table_tiles[number as usize];
+        let bytes = server.ask(&Request::TableTile(file.hash), file.bytes.min(MOST_SLICE))?.body;
+        if Hash::of(&bytes).0 != file.hash.0 {
             return Err(Lie::OtherBytes { what: WHAT }.into());
+        }
+        if Some(number) != own {
+            continue;
         }
         let content: TableTile =
             Encoding::Cbor.decode(&bytes).map_err(|error| Lie::nonsense(WHAT, "message", error))?;
-        if content.map != description.map || content.tile as usize != tile {
+        if content.map != common.ground.map || content.tile != number {
             return Err(Lie::OtherMap { what: WHAT }.into());
         }
-        let slice = Slice::new(WHAT, content.rows, content.columns, content.beta)?;
-        let row = solve(&self.described, local, &slice, place)?;
-        let entry = &self.manifest.tiles[tile];
-        let learnt =
-            Learnt::Tile { places: entry.places, effective_places: entry.effective_places };
-        Ok((row, learnt))
+        slice = Some(Slice::new(WHAT, content.rows, content.columns, content.beta)?);
     }
+    let slice = slice.ok_or_else(|| Lie::nonsense(WHAT, "tiles", "lack the one that was meant"))?;
+    let round = solve(common, described, local, &slice, place)?;
+    let epsilon_per_km = common.effective_epsilon(&policy, &round)?;
+    let compared = round.users[0].relevant.len();
+    let values = round.spread(round.users[0].deployed());
+    Ok(Row { values, epsilon_per_km, compared, learnt: Learnt::of_tiles(chosen) })
 }
 
-/// Solves the programme of a place and returns its row, spread over all places.
+/// Solves the programme of a place: the user's own matrix, found right.
 fn solve(
+    common: &Common,
     described: &Described,
     local: &Local,
     slice: &Slice,
     place: &OwnPlace,
-) -> Result<Vec<f64>, ClientError> {
-    let Described { description, geography, plan, ties, .. } = described;
+) -> Result<Round, ClientError> {
+    let Described { plan, ties, .. } = described;
     let UserPart { place, relevant, upload } =
         described.prepare(slice, place, plan.radii.relevant_max)?;
     let programme = alone(described, local, &upload)?;
@@ -107,14 +109,15 @@ fn solve(
     let values = matrices.pop().unwrap_or_default();
     let columns = programme.columns.into();
     let users = vec![UserMatrix { place, relevant, values }];
-    let round = Round { places: description.places.len(), columns, users, ties: *ties };
+    let coords = common.places.coords();
+    let round = Round { places: coords.len(), columns, users, ties: *ties };
     round.validate()?;
-    let finding = promised(&round, geography.coords(), plan.epsilon, plan.notion.reach_km());
+    let finding = promised(&round, coords, plan.epsilon, plan.notion.reach_km());
     if !finding.is_private() {
         let worst_log_excess = finding.worst_log_excess;
         return Err(MechanismError::NotPrivate { worst_log_excess }.into());
     }
-    Ok(round.spread(round.users[0].deployed()))
+    Ok(round)
 }
 
 fn alone(

@@ -3,13 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 /// How a report is made, by what the server learns on the way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// From a row of a public tile. The server learns the tile.
+    /// From a row of a public tile. The server learns which tiles were fetched.
     #[default]
     Published,
-    /// From a programme solved on the device with a public y. The server learns the tile.
+    /// From a programme solved on the device with a public y. The server learns which tiles' slices were fetched.
     Local,
     /// From a programme that the server solves, as in the paper. The server learns its coefficients,
     /// and with them the place.

@@ -6,6 +6,7 @@ use lrgeo_protocol::public::Target;
 
 use crate::Mode;
 use crate::state::Balance;
+use crate::tiles::Chosen;
 
 /// A report that was sent.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +29,10 @@ pub struct Outcome {
     pub balance: Balance,
     /// How far off reports are.
     pub accuracy: Accuracy,
+    /// By how much more than the promise between places two people may be told apart who are anywhere around theirs.
+    pub off_grid_factor: f64,
+    /// What was checked here before it was drawn from; `None` if it was remembered.
+    pub compared: Option<Compared>,
     /// What the server learnt from this.
     pub learnt: Learnt,
     /// The operator's key, and whether it was believed without knowing it before.
@@ -62,17 +67,57 @@ pub struct Times {
     pub sending: f64,
 }
 
+/// A row to draw from, and what is known about it.
+pub struct Row {
+    /// The row over all places.
+    pub values: Vec<f64>,
+    /// The epsilon that was measured, in 1/km.
+    pub epsilon_per_km: f64,
+    /// How many rows were compared with each other.
+    pub compared: usize,
+    /// What the server learnt on the way.
+    pub learnt: Learnt,
+}
+
+/// Which rows a client has compared with each other, every two of them: what was not compared rests on the operator's
+/// word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compared {
+    /// How many.
+    pub places: usize,
+    /// How many there are.
+    pub of: usize,
+}
+
+impl std::fmt::Display for Compared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { places, of } = self;
+        match places == of {
+            true => write!(f, "every two of the {of} places of the map, here"),
+            false => write!(
+                f,
+                "every two of {places} places, here; for the other {} of the map the operator's word",
+                of - places
+            ),
+        }
+    }
+}
+
 /// What the server learnt besides the report.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Learnt {
     /// Nothing: the report was remembered, and only public files were fetched that everybody fetches.
     Nothing,
-    /// Which tile was fetched.
-    Tile {
-        /// How many places it has.
+    /// Which tiles were fetched, the own one among them.
+    Tiles {
+        /// How many.
+        fetched: u32,
+        /// How many there are.
+        of: u32,
+        /// How many places they have.
         places: u32,
-        /// How many equally likely places would hide as well.
-        effective_places: f64,
+        /// How many equally likely places would hide as well, counted here.
+        likely_places: f64,
     },
     /// The coefficients of a programme.
     Coefficients {
@@ -83,16 +128,31 @@ pub enum Learnt {
     },
 }
 
+impl Learnt {
+    /// From the tiles that were chosen.
+    pub(crate) fn of_tiles(chosen: Chosen) -> Self {
+        Self::Tiles {
+            fetched: chosen.tiles.len() as u32,
+            of: chosen.of as u32,
+            places: chosen.places as u32,
+            likely_places: chosen.likely_places,
+        }
+    }
+}
+
 impl std::fmt::Display for Learnt {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Nothing => f.write_str(
                 "the report, which it knew already, and that you are back; no tile was asked for",
             ),
-            Self::Tile { places, effective_places } => write!(
+            Self::Tiles { fetched, of, .. } if fetched == of => {
+                f.write_str("the report; all tiles were fetched, which tells nothing")
+            }
+            Self::Tiles { fetched, of, places, likely_places } => write!(
                 f,
-                "the report, and that you are at one of the {places} places of a public tile \
-                 (as good as {effective_places:.0} equally likely ones)"
+                "the report, and that you are in one of {fetched} tiles of {of}: at one of {places} places \
+                 (as good as {likely_places:.0} equally likely ones)"
             ),
             Self::Coefficients { relevant, users } => write!(
                 f,

@@ -1,94 +1,69 @@
-//! Mode `published`: one public tile, one row (spec section 9, `docs/tiles.md`).
+//! Mode `published`: public tiles, one row (`docs/tiles.md`).
 //!
-//! Nothing here can say more than [`Request`] can: two places of one tile make the same requests.
+//! Nothing here can say more than [`Request`] can: two places of one tile make the same requests, and where all tiles are
+//! fetched, all places do.
 
-use lrgeo_mechanism::publish::{Manifest, PublicKey};
+use lrgeo_mechanism::publish::{Manifest, Places, check_rows};
 use lrgeo_protocol::Digest;
 use lrgeo_protocol::quiet::Request;
 
-use crate::ground::{Ground, OwnPlace};
-use crate::outcome::Learnt;
-use crate::transport::{Answer, Quiet};
+use crate::draws::Draws;
+use crate::ground::OwnPlace;
+use crate::outcome::{Learnt, Row};
+use crate::policy::Policy;
+use crate::session::Common;
+use crate::state::Kept;
+use crate::tiles::Tiling;
+use crate::transport::Quiet;
 use crate::{ClientError, Lie};
 
-/// A manifest is JSON, with a line per tile and per square of the grid.
-const MOST_MANIFEST: u64 = 32 << 20;
-const MOST_SIGNATURE: u64 = 1 << 10;
 /// Files are as long as the manifest says, and no manifest may say more than this.
 const MOST_FILE: u64 = 256 << 20;
 
-/// A manifest with its signature, as they came.
-pub struct Signed {
-    /// The bytes that were signed.
-    pub manifest: Vec<u8>,
-    signature: Vec<u8>,
-    /// The key that the server offers.
-    pub offered: Option<String>,
+/// Fetches the list of places; the same for everybody.
+pub fn fetch_places(server: &dyn Quiet, manifest: &Manifest) -> Result<Places, ClientError> {
+    let hash = Digest(manifest.places.hash.0);
+    let bytes = server.ask(&Request::Places(hash), manifest.places.bytes.min(MOST_FILE))?.body;
+    Ok(manifest.open_places(&bytes)?)
 }
 
-impl Signed {
-    /// Fetches both; the same for everybody.
-    pub fn fetch(server: &dyn Quiet) -> Result<Self, ClientError> {
-        let Answer { body: manifest, key: offered } =
-            server.ask(&Request::Manifest, MOST_MANIFEST)?;
-        let signature = server.ask(&Request::Signature, MOST_SIGNATURE)?.body;
-        Ok(Self { manifest, signature, offered })
-    }
-
-    /// Reads a manifest that `key` signed.
-    pub fn verify(&self, key: &PublicKey) -> Result<Manifest, Lie> {
-        Ok(Manifest::verify(&self.manifest, &self.signature, key)?)
-    }
+/// What the owner's policy says to a published mechanism before anything else is fetched.
+pub fn allow(policy: &Policy, manifest: &Manifest) -> Result<(), ClientError> {
+    let guarantee = manifest.guarantee()?;
+    policy.allow_reach(guarantee.notion.reach_km())?;
+    Ok(policy.allow_epsilon(guarantee.epsilon.value())?)
 }
 
-/// A map that was found right, before anybody's place is known.
-pub struct Session<'a> {
-    server: &'a dyn Quiet,
-    manifest: Manifest,
-    /// Its places.
-    pub ground: Ground,
-}
-
-impl<'a> Session<'a> {
-    /// Fetches the list of places; the same for everybody.
-    pub fn open(
-        server: &'a dyn Quiet,
-        manifest: Manifest,
-        key: PublicKey,
-    ) -> Result<Self, ClientError> {
-        let hash = Digest(manifest.places.hash.0);
-        let bytes = server.ask(&Request::Places(hash), manifest.places.bytes.min(MOST_FILE))?.body;
-        let places = manifest.open_places(&bytes)?;
-        let epsilon = manifest.guarantee()?.epsilon;
-        let map = Digest(manifest.map.0);
-        let ground = Ground::new(key, map, epsilon, places.coords().to_vec())
-            .ok_or_else(|| Lie::nonsense("manifest", "places", "are fewer than two"))?;
-        Ok(Self { server, manifest, ground })
-    }
-
-    /// What the operator says a report costs on average.
-    pub fn expected_cost(&self) -> (f64, String) {
-        (self.manifest.expected_cost, self.manifest.unit.clone())
-    }
-
-    /// The row of a place over all places: fetches its tile and believes nothing of it before hash,
-    /// sums and every pair of rows are found right.
-    pub fn row(&self, place: &OwnPlace) -> Result<(Vec<f64>, Learnt), ClientError> {
-        let tile = tile_of(&self.manifest, &self.ground, place)?;
-        let entry = &self.manifest.tiles[tile];
+/// The row of a place over all places: fetches its tile and others, and believes nothing of them before hashes, sums and
+/// every two rows, as they are drawn from, are found right.
+pub fn row(
+    server: &dyn Quiet,
+    common: &Common,
+    place: &OwnPlace,
+    kept: &mut Kept,
+    draws: &mut dyn Draws,
+) -> Result<Row, ClientError> {
+    let Common { manifest, places, ground, .. } = common;
+    let bytes = manifest.tiles.iter().map(|tile| tile.bytes).collect();
+    let tiling = Tiling::new(manifest, common.members.clone(), bytes, places);
+    let policy = kept.state.policy;
+    let chosen = tiling.choose(&policy, ground, place, &mut kept.state.memory, draws)?;
+    kept.commit()?;
+    let mut tiles = Vec::with_capacity(chosen.tiles.len());
+    for &number in &chosen.tiles {
+        let entry = &manifest.tiles[number as usize];
         let request = Request::Tile(Digest(entry.hash.0));
-        let bytes = self.server.ask(&request, entry.bytes.min(MOST_FILE))?.body;
-        let opened = self.manifest.open_tile(tile, &bytes)?;
-        let row = opened.row(place.0);
-        let row = row.ok_or_else(|| Lie::nonsense("tile", "places", "lack one of this tile"))?;
-        let learnt =
-            Learnt::Tile { places: entry.places, effective_places: entry.effective_places };
-        Ok((row, learnt))
+        let bytes = server.ask(&request, entry.bytes.min(MOST_FILE))?.body;
+        let members = &common.members[number as usize];
+        tiles.push(manifest.open_tile(number as usize, members, &bytes)?);
     }
-}
-
-/// The tile of a place, from public numbers only.
-pub fn tile_of(manifest: &Manifest, ground: &Ground, place: &OwnPlace) -> Result<usize, Lie> {
-    let tile = manifest.tile_of(ground.coord(place)).filter(|&tile| tile < manifest.tiles.len());
-    tile.ok_or_else(|| Lie::nonsense("manifest", "grid", "has no tile for one of its places"))
+    check_rows(&tiles, places, &manifest.guarantee()?)?;
+    let row = tiles.iter().find_map(|tile| tile.row(place.0));
+    let row = row.ok_or_else(|| Lie::nonsense("tile", "places", "lack one of this tile"))?;
+    Ok(Row {
+        values: row,
+        epsilon_per_km: ground.epsilon.value(),
+        compared: chosen.places,
+        learnt: Learnt::of_tiles(chosen),
+    })
 }

@@ -2,77 +2,128 @@
 
 use lrgeo_mechanism::Epsilon;
 use lrgeo_mechanism::meaning::Meaning;
-use lrgeo_mechanism::publish::PublicKey;
-use lrgeo_protocol::encoding::Encoding;
-use lrgeo_protocol::public::{MapDescription, Signed};
+use lrgeo_mechanism::publish::{Manifest, Places, PublicKey};
+use lrgeo_mechanism::rows::Round;
+use lrgeo_mechanism::verify::promised;
+use lrgeo_protocol::Digest;
 use lrgeo_protocol::quiet::Request;
 
 use crate::clock::Clock;
 use crate::draws::Draws;
 use crate::ground::{Ground, OwnPlace};
-use crate::outcome::{Accuracy, Learnt};
+use crate::outcome::{Accuracy, Row};
+use crate::policy::{Policy, Refused, Terms, distinct_places, likely_places};
 use crate::state::{Kept, State};
 use crate::transport::{Quiet, Server};
-use crate::trust::{Document, Trusted, accept, decide};
+use crate::trust::{self, Current};
 use crate::{ClientError, Described, Lie, Mode, local, offload, published};
 
-/// A description of a city of 100,000 places has about 6 MB.
+/// A description of a city of 100,000 places has about 3 MB.
 const MOST_DESCRIPTION: u64 = 256 << 20;
 
-/// The modes once their documents are found right; nobody's place is known yet.
-pub enum Session<'a> {
-    /// See [`published`].
-    Published(Box<published::Session<'a>>),
-    /// See [`local`].
-    Local(Box<local::Session<'a>>),
-    /// See [`offload`].
-    Offload(Box<offload::Session<'a>>),
+/// What every mode has once the public files are found right; nobody's place is known yet.
+pub struct Common {
+    /// The manifest.
+    pub manifest: Manifest,
+    /// All places, and how likely people are where.
+    pub places: Places,
+    /// The places of each tile.
+    pub members: Vec<Vec<u32>>,
+    /// The places for finding one's own.
+    pub ground: Ground,
+}
+
+impl Common {
+    /// Enough relevant places, counted here.
+    pub(crate) fn allow_relevant(&self, policy: &Policy, relevant: &[u32]) -> Result<(), Refused> {
+        let coords = self.places.coords();
+        policy.allow_relevant(distinct_places(coords, relevant), coords.len())
+    }
+
+    /// The epsilon that the rows of a user's own matrix have between every two of them, whatever gamma the server wants
+    /// compared; refused above the owner's.
+    pub(crate) fn effective_epsilon(
+        &self,
+        policy: &Policy,
+        round: &Round,
+    ) -> Result<f64, ClientError> {
+        let claimed = self.ground.epsilon;
+        let finding = promised(round, self.places.coords(), claimed, f64::INFINITY);
+        let epsilon = finding.effective_epsilon.max(claimed.value());
+        policy.allow_epsilon(epsilon)?;
+        Ok(epsilon)
+    }
+}
+
+/// A server whose public files were found right, in one mode.
+pub struct Session<'a> {
+    server: &'a dyn Server,
+    common: Common,
+    way: Way,
+    first_use: bool,
+}
+
+/// The modes, with what each needs besides.
+enum Way {
+    Published,
+    Local(Box<Described>),
+    Offload(Box<Described>),
 }
 
 impl<'a> Session<'a> {
-    /// Fetches and checks what everybody gets; says whether the key was believed without knowing it.
+    /// Fetches and checks what everybody gets, holds it against the owner's policy, and pins it.
     pub fn open(
         server: &'a dyn Server,
         state: &mut State,
         mode: Mode,
         key: Option<PublicKey>,
+        consent: bool,
         now: u64,
-    ) -> Result<(Self, bool), ClientError> {
+    ) -> Result<Self, ClientError> {
+        let policy = state.policy;
+        policy.allow_mode(mode)?;
         let quiet: &dyn Quiet = server;
         let name = server.name();
+        let current = trust::current(quiet, name, state, key, now)?;
+        let manifest = current.signed.manifest.clone();
         if mode == Mode::Published {
-            let signed = published::Signed::fetch(quiet)?;
-            let Trusted { key, first_use } = decide(state, name, key, signed.offered.as_deref())?;
-            let manifest = signed.verify(&key)?;
-            accept(state, name, key, Document::Manifest, manifest.issued, now)?;
-            let session = published::Session::open(quiet, manifest, key)?;
-            return Ok((Self::Published(Box::new(session)), first_use));
+            published::allow(&policy, &manifest)?;
         }
-        let body = quiet.ask(&Request::Map, MOST_DESCRIPTION)?.body;
-        let signed: Signed<MapDescription> = Encoding::Cbor
-            .decode(&body)
-            .map_err(|error| Lie::nonsense("map description", "message", error))?;
-        let Trusted { key, first_use } = decide(state, name, key, Some(&signed.key))?;
-        let described = Described::open(signed, &key)?;
-        accept(state, name, key, Document::Description, described.issued, now)?;
-        if mode == Mode::Offload {
-            let session = offload::Session::new(server, described);
-            return Ok((Self::Offload(Box::new(session)), first_use));
+        let places = published::fetch_places(quiet, &manifest)?;
+        let members = manifest.members(&places)?;
+        let (way, epsilon) = match mode {
+            Mode::Published => (Way::Published, manifest.guarantee()?.epsilon),
+            Mode::Local | Mode::Offload => {
+                let described = describe(quiet, mode, &manifest, &places)?;
+                let epsilon = described.plan.epsilon;
+                policy.allow_epsilon(epsilon.value())?;
+                match mode {
+                    Mode::Local => (Way::Local(described), epsilon),
+                    _ => (Way::Offload(described), epsilon),
+                }
+            }
+        };
+        let map = Digest(manifest.map.0);
+        let ground = Ground::new(current.operator, map, epsilon, places.coords().to_vec())
+            .ok_or_else(|| Lie::nonsense("manifest", "places", "are fewer than two"))?;
+        let common = Common { manifest, places, members, ground };
+        if let Way::Local(described) = &way {
+            local::offered(&common, described)?;
         }
-        let signed = published::Signed::fetch(quiet)?;
-        let manifest = signed.verify(&key)?;
-        accept(state, name, key, Document::Manifest, manifest.issued, now)?;
-        let session = local::Session::open(quiet, manifest, &signed.manifest, described)?;
-        Ok((Self::Local(Box::new(session)), first_use))
+        let terms = terms(&common);
+        trust::accept(state, name, &current, (mode, terms), consent, now)?;
+        let Current { first_use, .. } = current;
+        Ok(Self { server, common, way, first_use })
+    }
+
+    /// Whether the key was believed without knowing it.
+    pub fn first_use(&self) -> bool {
+        self.first_use
     }
 
     /// Its places.
     pub fn ground(&self) -> &Ground {
-        match self {
-            Self::Published(session) => &session.ground,
-            Self::Local(session) => &session.described.ground,
-            Self::Offload(session) => &session.described.ground,
-        }
+        &self.common.ground
     }
 
     /// The verified row of a place over all places.
@@ -82,17 +133,13 @@ impl<'a> Session<'a> {
         kept: &mut Kept,
         draws: &mut dyn Draws,
         clock: &dyn Clock,
-    ) -> Result<(Vec<f64>, Learnt), ClientError> {
-        match self {
-            Self::Published(session) => session.row(place),
-            Self::Local(session) => session.row(place),
-            Self::Offload(session) => {
-                let described = &session.described;
-                let choose = || offload::choose_centre(described, place, draws);
-                let centre = kept.state.memory.centre(&described.ground, place, choose)?;
-                // Asked again after a crash, the circle is the same.
-                kept.commit()?;
-                session.row(place, centre, draws, clock)
+    ) -> Result<Row, ClientError> {
+        let Self { server, common, .. } = self;
+        match &self.way {
+            Way::Published => published::row(*server, common, place, kept, draws),
+            Way::Local(described) => local::row(*server, common, described, place, kept, draws),
+            Way::Offload(described) => {
+                offload::row(*server, common, described, place, kept, draws, clock)
             }
         }
     }
@@ -100,22 +147,47 @@ impl<'a> Session<'a> {
     /// How far off reports are; the same for every place of the map.
     pub fn accuracy(&self, epsilon_per_km: f64) -> Result<Accuracy, ClientError> {
         let ground = self.ground();
-        let half_cell_km = ground.spacing_km / std::f64::consts::SQRT_2;
         let epsilon = Epsilon::per_km(epsilon_per_km)?;
         let yardstick_km = Meaning::new(epsilon, ground.spacing_km)?.error_radius_km();
-        let costs = match self {
-            Self::Published(session) => {
-                let (cost, unit) = session.expected_cost();
+        let costs = match self.way {
+            Way::Published => {
+                let Manifest { expected_cost, unit, .. } = &self.common.manifest;
                 format!(
-                    "; the operator says that a report misjudges ways by {cost:.3} {unit} on average"
+                    "; the operator says that a report misjudges ways by {expected_cost:.3} {unit} on average"
                 )
             }
-            Self::Local(_) | Self::Offload(_) => String::new(),
+            Way::Local(_) | Way::Offload(_) => String::new(),
         };
         let meaning = format!(
             "within this, 95 % of Laplace noise at {epsilon} would stay: a yardstick, not a promise{costs}"
         );
-        let metres = (1000.0 * (yardstick_km + half_cell_km)).ceil() as u64;
+        let metres = (1000.0 * (yardstick_km + ground.reach_km)).ceil() as u64;
         Ok(Accuracy { metres, meaning })
     }
+}
+
+/// What the owner accepts by using this, as it was measured here.
+fn terms(common: &Common) -> Terms {
+    let places = &common.places;
+    let all: Vec<u32> = (0..places.coords().len() as u32).collect();
+    Terms {
+        epsilon_per_km: common.ground.epsilon.value(),
+        reach_km: common.ground.reach_km,
+        likely_places: likely_places(places.coords(), places.prior(), &all),
+    }
+}
+
+/// Fetches the description that the manifest speaks of; the same for everybody.
+fn describe(
+    server: &dyn Quiet,
+    mode: Mode,
+    manifest: &Manifest,
+    places: &Places,
+) -> Result<Box<Described>, ClientError> {
+    if manifest.description.is_none() {
+        let reason = "its manifest speaks of no description";
+        return Err(ClientError::NotOffered { mode, reason });
+    }
+    let bytes = server.ask(&Request::Map, MOST_DESCRIPTION)?.body;
+    Ok(Box::new(Described::open(&bytes, manifest, places)?))
 }

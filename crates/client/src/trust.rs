@@ -1,158 +1,220 @@
-//! Whose word counts: keys are pinned at first use, and time goes forward only.
+//! Whose word counts: keys are pinned at first use, and every manifest must follow the one that was accepted before.
+//!
+//! A manifest that does not is older, or it is one of two under one number. The second case is a *fork*: the operator
+//! shows different things to different people, and has signed both.
 
-use lrgeo_mechanism::publish::{Issued, PublicKey, TileError};
+use lrgeo_mechanism::publish::{Hash, Link, PublicKey, SignedManifest, TileError, follow, peek};
+use lrgeo_protocol::Digest;
+use lrgeo_protocol::quiet::Request;
 
-use crate::state::{Pinned, State};
-use crate::{ClientError, Lie};
+use crate::policy::Terms;
+use crate::state::{Fork, Pinned, State};
+use crate::transport::{Answer, Quiet};
+use crate::{ClientError, Lie, Mode};
 
-/// The key that a server's documents are checked with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trusted {
-    /// The key.
-    pub key: PublicKey,
-    /// Whether there was nothing to compare it with: the user has to be told.
+/// A manifest is JSON, with a line per tile and per square of the grid.
+const MOST_MANIFEST: u64 = 32 << 20;
+const MOST_SIGNATURE: u64 = 1 << 10;
+/// Manifests that are walked through at once: who was away for longer pins the server anew.
+const MOST_LINKS: u64 = 200;
+/// Clocks differ; a manifest from farther in the future is no manifest.
+const FUTURE_SECONDS: u64 = 86_400;
+
+/// The newest manifest of a server, found to follow what is known.
+pub struct Current {
+    /// The manifest.
+    pub signed: SignedManifest,
+    /// The key that signed it.
+    pub signer: PublicKey,
+    /// The key that the operator is known by.
+    pub operator: PublicKey,
+    /// Whether there was nothing to compare the key with: the user has to be told.
     pub first_use: bool,
 }
 
-/// Decides on a key: the one given by the user, else the pinned one, else the one that the server offers.
-/// Nothing is pinned before something was found to be signed with it.
-pub fn decide(
-    state: &State,
-    server: &str,
+/// Fetches the manifest of a server and everything between it and the one that is known; the same for everybody who
+/// knows the same one.
+pub fn current(
+    server: &dyn Quiet,
+    name: &str,
+    state: &mut State,
     given: Option<PublicKey>,
-    offered: Option<&str>,
-) -> Result<Trusted, ClientError> {
-    let pinned = state.pinned(server).map(|pinned| pinned.key.as_str());
-    let changed = |pinned: &str, offered: String| ClientError::KeyChanged {
-        server: server.to_owned(),
-        pinned: pinned.to_owned(),
-        offered,
+    now: u64,
+) -> Result<Current, ClientError> {
+    let Answer { body: bytes, key: offered } = server.ask(&Request::Manifest, MOST_MANIFEST)?;
+    let signature = server.ask(&Request::Signature, MOST_SIGNATURE)?.body;
+    let offered = offered.map(|key| key.parse::<PublicKey>()).transpose().map_err(Lie::Tiles)?;
+    let current = match state.pinned_mut(name) {
+        None => first(name, bytes, signature, given, offered)?,
+        Some(pinned) => later(server, pinned, bytes, signature, given, offered)?,
     };
-    let known = match (given, pinned) {
-        (Some(given), Some(pinned)) if given.to_string() != pinned => {
-            return Err(changed(pinned, given.to_string()));
-        }
-        (Some(given), _) => Some(given),
-        (None, Some(pinned)) => Some(pinned.parse().map_err(Lie::Tiles)?),
-        (None, None) => None,
-    };
-    // Offered keys are compared too: a server that changes its key says so more clearly than a
-    // signature that does not fit.
-    let offered_key = offered.map(str::parse::<PublicKey>).transpose().map_err(Lie::Tiles)?;
-    match (known, offered_key) {
-        (Some(key), Some(offered)) if key != offered => {
-            Err(changed(&key.to_string(), offered.to_string()))
-        }
-        (Some(key), _) => Ok(Trusted { key, first_use: false }),
-        (None, Some(key)) => Ok(Trusted { key, first_use: true }),
-        (None, None) => Err(ClientError::NoKey),
+    let Link { issued, expires, .. } = current.signed.manifest.link;
+    if expires.unix() <= now {
+        return Err(Lie::Expired { expires }.into());
     }
+    if issued.unix() > now.saturating_add(FUTURE_SECONDS) {
+        return Err(Lie::FromTheFuture { issued }.into());
+    }
+    Ok(current)
 }
 
-/// Which of a server's documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Document {
-    /// The manifest of the tiles.
-    Manifest,
-    /// The description of the map.
-    Description,
+fn changed(name: &str, pinned: PublicKey, offered: PublicKey) -> ClientError {
+    ClientError::KeyChanged { server: name.into(), pinned: pinned.into(), offered: offered.into() }
 }
 
-/// Pins the key of a document whose signature was found right, and refuses one that is older than a known
-/// one.
+/// A server that is seen for the first time: the key given by the user, else the one that the server offers.
+fn first(
+    name: &str,
+    bytes: Vec<u8>,
+    signature: Vec<u8>,
+    given: Option<PublicKey>,
+    offered: Option<PublicKey>,
+) -> Result<Current, ClientError> {
+    let signer = match (given, offered) {
+        (Some(given), Some(offered)) if given != offered => {
+            return Err(changed(name, given, offered));
+        }
+        (Some(key), _) | (None, Some(key)) => key,
+        (None, None) => return Err(ClientError::NoKey),
+    };
+    let signed = SignedManifest::open(bytes, signature, &signer)?;
+    Ok(Current { signed, signer, operator: signer, first_use: given.is_none() })
+}
+
+/// A server that is known: what it shows is the known manifest, or follows it.
+fn later(
+    server: &dyn Quiet,
+    pinned: &mut Pinned,
+    bytes: Vec<u8>,
+    signature: Vec<u8>,
+    given: Option<PublicKey>,
+    offered: Option<PublicKey>,
+) -> Result<Current, ClientError> {
+    if let Some(Fork { sequence, known, other }) = pinned.fork {
+        return Err(Lie::Forked { sequence, known, other }.into());
+    }
+    let keys = [pinned.key, pinned.signer, pinned.next_key];
+    if let Some(given) = given.filter(|given| !keys.contains(given)) {
+        return Err(changed(&pinned.server, pinned.key, given));
+    }
+    // A server that changes its key says so more clearly than a signature that does not fit.
+    let expected = pinned.next_key;
+    let clearer = |error: TileError| match (error, offered) {
+        (TileError::Signature, Some(offered)) if !keys.contains(&offered) => {
+            changed(&pinned.server, expected, offered)
+        }
+        (error, _) => error.into(),
+    };
+    let operator = pinned.key;
+    let known = |signed, signer| Current { signed, signer, operator, first_use: false };
+    if Hash::of(&bytes).0 == pinned.manifest.0 {
+        let signed = SignedManifest::open(bytes, signature, &pinned.signer).map_err(clearer)?;
+        return Ok(known(signed, pinned.signer));
+    }
+    let link = peek(&bytes)?;
+    if link.sequence <= pinned.sequence {
+        // Only what the operator signed can accuse the operator.
+        let signed = SignedManifest::open(bytes, signature, &pinned.signer).map_err(clearer)?;
+        if link.sequence == pinned.sequence {
+            return Err(fork(pinned, signed.hash()).into());
+        }
+        return Err(TileError::Older { issued: link.issued, known: pinned.issued }.into());
+    }
+    let mut path = walk_back(server, pinned.sequence, link, bytes, signature)?;
+    let Some((bytes, signature)) = path.pop() else {
+        return Err(Lie::nonsense("manifest", "link", "leads nowhere").into());
+    };
+    let next = SignedManifest::open(bytes.clone(), signature.clone(), &expected).map_err(clearer)?;
+    if next.manifest.link.previous != Some(Hash(pinned.manifest.0)) {
+        return Err(fork(pinned, next.hash()).into());
+    }
+    let mut signer = expected;
+    let mut newest = follow(
+        Hash(pinned.manifest.0),
+        pinned.sequence,
+        pinned.issued,
+        &signer,
+        bytes,
+        signature,
+    )?;
+    while let Some((bytes, signature)) = path.pop() {
+        signer = newest.manifest.link.next_key;
+        newest = newest.next(bytes, signature)?;
+    }
+    Ok(known(newest, signer))
+}
+
+/// The manifests after number `known` up to the given one, which comes first.
+fn walk_back(
+    server: &dyn Quiet,
+    known: u64,
+    mut link: Link,
+    bytes: Vec<u8>,
+    signature: Vec<u8>,
+) -> Result<Vec<(Vec<u8>, Vec<u8>)>, ClientError> {
+    let wrong = |reason: &str| Lie::nonsense("manifest", "link", reason);
+    if link.sequence - known > MOST_LINKS {
+        return Err(wrong("is hundreds of manifests after the one that is known").into());
+    }
+    let mut path = vec![(bytes, signature)];
+    while link.sequence > known + 1 {
+        let hash = link.previous.ok_or_else(|| wrong("names none before it"))?;
+        let bytes = server.ask(&Request::Earlier(Digest(hash.0)), MOST_MANIFEST)?.body;
+        if Hash::of(&bytes) != hash {
+            return Err(Lie::OtherBytes { what: "an earlier manifest" }.into());
+        }
+        let ask = Request::EarlierSignature(Digest(hash.0));
+        let signature = server.ask(&ask, MOST_SIGNATURE)?.body;
+        let before = peek(&bytes)?;
+        if before.sequence + 1 != link.sequence {
+            return Err(wrong("does not count one by one").into());
+        }
+        path.push((bytes, signature));
+        link = before;
+    }
+    Ok(path)
+}
+
+/// Remembers that the operator signed two manifests that cannot both be true.
+fn fork(pinned: &mut Pinned, other: Hash) -> Lie {
+    let Pinned { sequence, manifest: known, .. } = *pinned;
+    let other = Digest(other.0);
+    pinned.fork = Some(Fork { sequence, known, other });
+    Lie::Forked { sequence, known, other }
+}
+
+/// Pins a manifest, with what was accepted of it in a mode. Before anything weaker than before is accepted, the owner
+/// is asked.
 pub fn accept(
     state: &mut State,
-    server: &str,
-    key: PublicKey,
-    document: Document,
-    issued: Issued,
+    name: &str,
+    current: &Current,
+    (mode, terms): (Mode, Terms),
+    consent: bool,
     now: u64,
-) -> Result<(), Lie> {
-    if state.pinned(server).is_none() {
+) -> Result<(), ClientError> {
+    let link = current.signed.manifest.link;
+    let manifest = Digest(current.signed.hash().0);
+    if state.pinned(name).is_none() {
         state.servers.push(Pinned {
-            server: server.to_owned(),
-            key: key.to_string(),
+            server: name.to_owned(),
+            key: current.operator,
             since: now,
-            manifest: None,
-            description: None,
+            sequence: link.sequence,
+            manifest,
+            issued: link.issued,
+            signer: current.signer,
+            next_key: link.next_key,
+            terms: Default::default(),
+            fork: None,
         });
     }
-    let Some(pinned) = state.pinned_mut(server) else { return Ok(()) };
-    let newest = match document {
-        Document::Manifest => &mut pinned.manifest,
-        Document::Description => &mut pinned.description,
-    };
-    match *newest {
-        Some(known) if issued < known => Err(match document {
-            Document::Manifest => TileError::Older { issued, known }.into(),
-            Document::Description => Lie::Older { what: "map description", issued, known },
-        }),
-        _ => {
-            *newest = Some(issued);
-            Ok(())
-        }
+    let Some(pinned) = state.pinned_mut(name) else { return Ok(()) };
+    if let Some(before) = pinned.terms.get(&mode).filter(|_| !consent) {
+        terms.no_weaker_than(before)?;
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use lrgeo_mechanism::publish::SecretKey;
-
-    fn key(seed: u8) -> PublicKey {
-        SecretKey::from_seed([seed; 32]).unwrap().public()
-    }
-
-    const SERVER: &str = "http://localhost:1";
-
-    fn pinned(seed: u8) -> State {
-        let mut state = State::default();
-        let issued = Issued::from_unix(1_000);
-        accept(&mut state, SERVER, key(seed), Document::Manifest, issued, 5).unwrap();
-        state
-    }
-
-    #[test]
-    fn the_first_key_is_kept() {
-        let offered = key(1).to_string();
-        let first = decide(&State::default(), SERVER, None, Some(&offered)).unwrap();
-        assert_eq!(first, Trusted { key: key(1), first_use: true });
-        let again = decide(&pinned(1), SERVER, None, Some(&offered)).unwrap();
-        assert_eq!(again, Trusted { key: key(1), first_use: false });
-        // A server that offers none is checked with the pinned one.
-        assert_eq!(decide(&pinned(1), SERVER, None, None).unwrap().key, key(1));
-        // Another server has a key of its own.
-        assert!(decide(&pinned(1), "http://other", None, Some(&offered)).unwrap().first_use);
-        assert!(matches!(decide(&State::default(), SERVER, None, None), Err(ClientError::NoKey)));
-    }
-
-    #[test]
-    fn another_key_is_refused() {
-        let offered = key(2).to_string();
-        let changed = decide(&pinned(1), SERVER, None, Some(&offered)).unwrap_err();
-        assert!(matches!(changed, ClientError::KeyChanged { .. }));
-        assert!(changed.to_string().contains("reset --servers"));
-        for (state, given) in [(pinned(1), key(2)), (State::default(), key(1))] {
-            let refused = decide(&state, SERVER, Some(given), Some(&offered));
-            assert!(matches!(refused, Err(ClientError::KeyChanged { .. })));
-        }
-        assert!(decide(&State::default(), SERVER, None, Some("ed25519:00")).is_err());
-        // A key that the user gives is no first use.
-        let given = decide(&State::default(), SERVER, Some(key(2)), Some(&offered)).unwrap();
-        assert!(!given.first_use);
-    }
-
-    #[test]
-    fn documents_do_not_get_older() {
-        let mut state = pinned(1);
-        let mut at = |document, seconds| {
-            accept(&mut state, SERVER, key(1), document, Issued::from_unix(seconds), 9)
-        };
-        assert!(at(Document::Manifest, 1_000).is_ok());
-        assert!(at(Document::Manifest, 2_000).is_ok());
-        assert!(at(Document::Manifest, 1_999).is_err());
-        // The two documents are issued independently.
-        assert!(at(Document::Description, 500).is_ok());
-        assert!(at(Document::Description, 499).is_err());
-    }
+    (pinned.sequence, pinned.manifest, pinned.issued) = (link.sequence, manifest, link.issued);
+    (pinned.signer, pinned.next_key) = (current.signer, link.next_key);
+    pinned.terms.insert(mode, terms);
+    Ok(())
 }

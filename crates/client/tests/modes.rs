@@ -6,6 +6,7 @@ use common::proxy::Proxy;
 use common::{InMemory, Scratch, client, config, map, rehearsing, serve, service};
 use lrgeo_client::draws::Rehearsal;
 use lrgeo_client::http::Http;
+use lrgeo_client::policy::{Protects, Rule};
 use lrgeo_client::state::{Limit, StateFile};
 use lrgeo_client::transport::{Server, TransportError};
 use lrgeo_client::{Client, ClientError, Learnt, Mode};
@@ -21,11 +22,19 @@ fn every_mode_reports_and_remembers() {
         let mut first = client(&service.address, memory.reopen(), Rehearsal::seeded(3));
         let drawn = first.obfuscate(service.near(place), mode).unwrap();
         assert!(drawn.remembered.is_none() && drawn.first_use);
-        assert_eq!((drawn.spent_per_km, drawn.balance.left_per_km), (2.0, 18.0), "{mode}");
+        assert_eq!(drawn.balance.left_per_km, 20.0 - drawn.spent_per_km, "{mode}");
+        assert_eq!(drawn.balance.lifetime_left_per_km, 400.0 - drawn.spent_per_km, "{mode}");
+        // Between places the epsilon of the map; in a user's own matrix what was measured of it, gamma or not.
+        assert!((2.0..2.32).contains(&drawn.spent_per_km), "{mode}: {}", drawn.spent_per_km);
+        assert!(mode != Mode::Published || drawn.spent_per_km == 2.0);
+        let compared = drawn.compared.unwrap();
+        assert_eq!(compared.places == compared.of, mode == Mode::Published, "{compared}");
         assert_eq!(drawn.targets.len(), 3);
         assert!(drawn.targets.windows(2).all(|w| w[0].estimated_km <= w[1].estimated_km));
         match drawn.learnt {
-            Learnt::Tile { places, .. } => assert_eq!(places as usize, service.tile().len()),
+            Learnt::Tiles { fetched, of, places, .. } => {
+                assert_eq!((fetched, places as usize), (of, service.catalogue.city.places()));
+            }
             Learnt::Coefficients { relevant, .. } => assert!(mode == Mode::Offload && relevant > 5),
             Learnt::Nothing => panic!("{mode}: something was learnt"),
         }
@@ -77,8 +86,15 @@ fn a_client_for_a_person_works_on_a_file() {
         let mut client = Client::new(http, StateFile::open(&path).unwrap());
         client.obfuscate(service.near(service.tile()[2]), mode)
     };
-    let drawn = obfuscate(Mode::Local).unwrap();
-    let known = obfuscate(Mode::Published).unwrap();
+    // What the paper's modes promise is less than a person wants who has not said otherwise.
+    let refused = obfuscate(Mode::Local).unwrap_err();
+    assert!(matches!(&refused, ClientError::Policy(no) if no.rule == Rule::Notion), "{refused}");
+    let drawn = obfuscate(Mode::Published).unwrap();
+    let mut kept = StateFile::open(&path).unwrap();
+    kept.state.policy.protects = Protects::RelevantPlaces;
+    kept.commit().unwrap();
+    drop(kept);
+    let known = obfuscate(Mode::Local).unwrap();
     assert_eq!((known.report, known.first_use), (drawn.report, false));
     // Offload is not for those who do not know what it does.
     assert!(matches!(obfuscate(Mode::Offload), Err(ClientError::NotUnderstood)));
@@ -90,7 +106,7 @@ fn the_cap_and_the_clock_stop_everything_but_what_is_known() {
     let tile = service.tile();
     let memory = InMemory::default();
     let mut kept = memory.reopen();
-    kept.state.ledger.limit = Limit::new(4.0, 3600).unwrap();
+    kept.state.policy.per_period = Limit::new(4.0, 3600).unwrap();
     let now = std::time::Duration::from_secs(1_800_000_000);
     let mut first = client(&service.address, kept, Rehearsal::seeded(1)).clock(move || now);
     for place in &tile[..2] {
@@ -157,7 +173,9 @@ fn a_state_that_cannot_be_written_stops_the_report() {
     for mode in [Mode::Published, Mode::Local] {
         let proxy = Proxy::honest(&service.address);
         let http = Http::new(&format!("http://{}", proxy.address)).unwrap();
-        let kept = Kept::new(State::default(), FullDisk);
+        let mut state = State::default();
+        state.policy.protects = Protects::RelevantPlaces;
+        let kept = Kept::new(state, FullDisk);
         let mut client = Client::rehearse(http, kept, Rehearsal::seeded(1));
         let refused = client.obfuscate(service.near(service.tile()[0]), mode).unwrap_err();
         assert!(matches!(refused, ClientError::State(_)), "{refused}");

@@ -22,9 +22,11 @@ const DEGENERATE: [(u32, u64); 5] = [
 fn a_degenerate_round_ends_with_exact_row_sums() {
     let service = service();
     let catalogue = &service.catalogue;
-    let described = Described::open(catalogue.description.clone(), &service.key.public()).unwrap();
+    let bytes = &catalogue.description_file.bytes;
+    let described = Described::open(bytes, &service.manifest, &service.places()).unwrap();
+    let ground = service.ground();
     let uploads = DEGENERATE.map(|(user, seed)| {
-        let place = described.ground.locate(service.near(user)).unwrap();
+        let place = ground.locate(service.near(user)).unwrap();
         let table = catalogue.circle(&offload::circle(&described, user)).unwrap();
         let draws = &mut Rehearsal::seeded(seed);
         let join = offload::prepare(&described, &place, table, draws).unwrap().join;
@@ -38,7 +40,7 @@ fn a_degenerate_round_ends_with_exact_row_sums() {
     });
     let plan = &catalogue.plan;
     let uploads: Vec<&Coefficients> = uploads.iter().collect();
-    let places = described.ground.places();
+    let places = ground.places();
     let programme =
         Programme::new(&uploads, catalogue.ties, plan.notion, places, catalogue.ceiling()).unwrap();
     let solution = programme.solve(plan).unwrap();

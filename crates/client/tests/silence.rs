@@ -9,7 +9,8 @@ use lrgeo_client::{ClientError, Described, Mode, offload};
 use lrgeo_mechanism::relevant::{geo_ind_graph, relevant_places};
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::Join;
-use lrgeo_protocol::public::{DESCRIPTION, Range, Signed};
+use lrgeo_mechanism::publish::Hash;
+use lrgeo_protocol::public::Range;
 
 /// Everything a client with a new state sends for somebody near a place who reports `forced`.
 fn traffic(place: u32, mode: Mode, forced: u32) -> Vec<Vec<u8>> {
@@ -21,22 +22,51 @@ fn traffic(place: u32, mode: Mode, forced: u32) -> Vec<Vec<u8>> {
 }
 
 #[test]
+fn where_all_tiles_are_fetched_all_places_make_the_same_bytes() {
+    let service = service();
+    let places = service.catalogue.city.places() as u32;
+    let tiles = service.manifest.tiles.len();
+    for mode in [Mode::Published, Mode::Local] {
+        let forced = 1;
+        let first = traffic(0, mode, forced);
+        // Manifest, signature, places, perhaps the description, every tile, the report, targets.
+        assert_eq!(first.len(), tiles + if mode == Mode::Local { 6 } else { 5 }, "{mode}");
+        for place in (0..places).step_by(19) {
+            let bytes = traffic(place, mode, forced);
+            assert!(bytes == first, "{mode}: place {place} sends something else");
+        }
+        // The comparison can fail: another report does not make the same bytes.
+        assert_ne!(traffic(0, mode, 2), first);
+    }
+}
+
+/// The same for somebody who fetches few tiles.
+fn frugal(place: u32, mode: Mode, seed: u64) -> Vec<Vec<u8>> {
+    let service = service();
+    let proxy = Proxy::honest(&service.address);
+    let mut kept = InMemory::default().reopen();
+    kept.state.policy.fetch_all_bytes = 0;
+    kept.state.policy.least_likely_places = 20.0;
+    let draws = Rehearsal::seeded(seed).forced([1]);
+    client(&proxy.address, kept, draws).obfuscate(service.near(place), mode).unwrap();
+    proxy.sent()
+}
+
+#[test]
 fn places_of_one_tile_make_the_same_bytes() {
     let service = service();
     let tile = service.tile();
     let others = (0..service.catalogue.city.places() as u32).find(|place| !tile.contains(place));
     let other = others.expect("there are several tiles");
-    for (mode, requests) in [(Mode::Published, 6), (Mode::Local, 6)] {
-        let forced = tile[1];
-        let first = traffic(tile[0], mode, forced);
-        assert_eq!(first.len(), requests, "{mode}");
-        for &place in tile.iter().step_by(tile.len() / 6).chain([&forced]) {
-            let bytes = traffic(place, mode, forced);
-            assert!(bytes == first, "{mode}: place {place} sends something else");
+    for mode in [Mode::Published, Mode::Local] {
+        let first = frugal(tile[0], mode, 7);
+        assert!(first.len() < traffic(tile[0], mode, 1).len(), "{mode}: fewer than all");
+        for &place in tile.iter().step_by(tile.len() / 6) {
+            assert!(frugal(place, mode, 7) == first, "{mode}: place {place} sends something else");
         }
-        // The comparison can fail: another tile and another report do not make the same bytes.
-        assert_ne!(traffic(other, mode, forced), first);
-        assert_ne!(traffic(tile[0], mode, tile[2]), first);
+        // The comparison can fail: another tile and other draws do not make the same bytes.
+        assert_ne!(frugal(other, mode, 7), first);
+        assert!((8..20).any(|seed| frugal(tile[0], mode, seed) != first));
     }
 }
 
@@ -166,17 +196,19 @@ fn a_failed_round_is_asked_for_again_around_the_same_centre() {
 #[test]
 fn circles_cover_what_is_needed() {
     let service = service();
-    let key = service.key.public();
+    let places = service.places();
+    let ground = service.ground();
     for range in [Range::Each, Range::Own] {
-        let mut signed = service.catalogue.description.clone();
-        signed.body.parameters.range = range;
-        let signature = service.key.sign(&Signed::bytes(DESCRIPTION, &signed.body));
-        signed.signature = signature.iter().map(|byte| format!("{byte:02x}")).collect();
-        let described = Described::open(signed, &key).unwrap();
+        let mut description = service.catalogue.description.clone();
+        description.parameters.range = range;
+        let bytes = Encoding::Cbor.encode(&description);
+        let mut manifest = service.manifest.clone();
+        manifest.description = Some(Hash::of(&bytes));
+        let described = Described::open(&bytes, &manifest, &places).unwrap();
         let graph = geo_ind_graph(&described.geography, &described.plan);
         let (mut tried, mut short) = (0, 0);
         for user in (0..described.geography.places() as u32).step_by(13) {
-            let place = described.ground.locate(service.near(user)).unwrap();
+            let place = ground.locate(service.near(user)).unwrap();
             let relevant =
                 relevant_places(&described.geography, graph.as_deref(), &described.plan, user);
             for v_a in relevant {

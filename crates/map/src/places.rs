@@ -115,6 +115,16 @@ impl Grid {
     }
 }
 
+/// How far from its place somebody may be, in spacings: half of the diagonal of a square (0.7071), and a little for
+/// cells that are equal in degrees and so differ by a percent or two in kilometres over a city.
+const REACH: f64 = 0.72;
+
+/// How far from a place somebody may be who counts as being there. Who is farther from every place stands in a hole of
+/// the map or outside it, where nothing is promised: such a position must be refused, not moved.
+pub fn reach_km(spacing_km: f64) -> f64 {
+    REACH * spacing_km
+}
+
 /// The median distance from a place to its nearest other place, in kilometres: what `eps*spacing`
 /// means on this map. `None` with fewer than two places.
 pub fn spacing_km(coords: &[Coord]) -> Option<f64> {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use lrgeo_map::geo::Coord;
+use lrgeo_map::places::reach_km;
 use lrgeo_map::units::Length;
 use rayon::prelude::*;
 
@@ -108,10 +109,10 @@ impl Meaning {
         self.observed.map_or(yardstick, |observed| observed.error_radius_km)
     }
 
-    /// By how much the bound grows for people who are not exactly at a place:
-    /// `exp(eps (rho + rho'))`, rho the half diagonal of a square cell (spec section 1).
+    /// By how much the bound grows for people who are not exactly at a place: `exp(eps (rho + rho'))`, rho the
+    /// farthest that somebody may be from the place that they count as being at. Who is farther is refused.
     pub fn off_grid_factor(&self) -> f64 {
-        (self.scaled_spacing() * std::f64::consts::SQRT_2).exp()
+        (2.0 * self.epsilon.value() * reach_km(self.spacing_km)).exp()
     }
 
     /// What to think about before using this.

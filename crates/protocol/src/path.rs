@@ -2,12 +2,14 @@
 
 use crate::Digest;
 
-/// The signed description of the map: [`crate::public::MapDescription`].
+/// The description of the map: [`crate::public::MapDescription`].
 pub const MAP: &str = "/v1/map";
 /// The manifest of the published tiles, as signed (`docs/tiles.md`).
 pub const MANIFEST: &str = "/v1/manifest";
 /// Its signature.
 pub const SIGNATURE: &str = "/v1/manifest/signature";
+/// Earlier manifests, by hash, each with its signature.
+pub const MANIFESTS: &str = "/v1/manifests";
 /// Lists of places, by hash.
 pub const PLACES: &str = "/v1/places";
 /// Published tiles, by hash.

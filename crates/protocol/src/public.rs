@@ -3,36 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Digest;
-use crate::encoding::Encoding;
 
-/// Something that the operator signed. The signature is of the CBOR encoding, so it holds whichever
-/// encoding it came in.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Signed<T> {
-    /// What was signed.
-    pub body: T,
-    /// `ed25519:` and the public key in hexadecimal digits. Believe a key that you knew before.
-    pub key: String,
-    /// The signature of [`Signed::bytes`], 128 hexadecimal digits.
-    pub signature: String,
-}
-
-impl<T: Serialize> Signed<T> {
-    /// What a signature of `body` is about; `kind` keeps signatures of different kinds of documents
-    /// apart.
-    pub fn bytes(kind: &str, body: &T) -> Vec<u8> {
-        let mut bytes = format!("lrgeo {kind} {}\n", crate::VERSION).into_bytes();
-        bytes.extend(Encoding::Cbor.encode(body));
-        bytes
-    }
-}
-
-/// The kind of document that a signed [`MapDescription`] is.
-pub const DESCRIPTION: &str = "map description";
-
-/// Everything public about a map (`GET /v1/map`).
+/// What the modes `local` and `offload` need besides the manifest and the list of places (`GET /v1/map`). The
+/// signed manifest holds the hash of its CBOR encoding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -41,14 +14,6 @@ pub struct MapDescription {
     pub protocol: u32,
     /// The version of the map.
     pub map: Digest,
-    /// When this was issued, like `2026-11-16T08:00:00Z`; an older one than known is refused.
-    pub issued: String,
-    /// The hash of the manifest of the published tiles.
-    pub manifest: Digest,
-    /// Latitude and longitude of every place, by number.
-    pub places: Vec<[f64; 2]>,
-    /// How likely a user is at each.
-    pub prior: Vec<f64>,
     /// Privacy and radii.
     pub parameters: Parameters,
     /// The cost reference table, without its content.
@@ -118,7 +83,18 @@ pub struct Local {
     /// No ConstOPT costs less.
     pub lower_bound: f64,
     /// For each published tile, by number, the [`TableTile`] for its places.
-    pub table_tiles: Vec<Digest>,
+    pub table_tiles: Vec<PublicFile>,
+}
+
+/// A public file that never changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PublicFile {
+    /// Its hash and name.
+    pub hash: Digest,
+    /// Its length.
+    pub bytes: u64,
 }
 
 /// How rounds are held.

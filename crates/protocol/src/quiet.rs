@@ -34,9 +34,13 @@ pub enum Request {
     Manifest,
     /// Its signature.
     Signature,
+    /// A manifest before it, by its hash: asked for by those who have not been here for a while.
+    Earlier(Digest),
+    /// The signature of an earlier one.
+    EarlierSignature(Digest),
     /// The list of places that the manifest names, the same for everybody.
     Places(Digest),
-    /// A published tile: whoever asks is probably at one of its places.
+    /// A published tile: whoever asks is probably at a place of one of the tiles that they ask for.
     Tile(Digest),
     /// The slice of the cost table for a published tile: the same disclosure.
     TableTile(Digest),
@@ -53,6 +57,10 @@ impl Request {
             Self::Map => path::MAP.to_owned(),
             Self::Manifest => path::MANIFEST.to_owned(),
             Self::Signature => path::SIGNATURE.to_owned(),
+            Self::Earlier(hash) => path::file(path::MANIFESTS, *hash),
+            Self::EarlierSignature(hash) => {
+                format!("{}/signature", path::file(path::MANIFESTS, *hash))
+            }
             Self::Places(hash) => path::file(path::PLACES, *hash),
             Self::Tile(hash) => path::file(path::TILES, *hash),
             Self::TableTile(hash) => path::file(path::TABLE_TILES, *hash),

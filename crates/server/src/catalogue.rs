@@ -13,18 +13,20 @@ use lrgeo_map::travel::TravelMatrix;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::const_opt::public_y;
 use lrgeo_mechanism::lr_geo::coefficients::Costs;
-use lrgeo_mechanism::publish::{Directory, Hash, Issued, Manifest, PublicKey, SecretKey, publish};
+use lrgeo_mechanism::publish::{
+    Directory, Hash, Issued, Manifest, PublicKey, SecretKey, SignedManifest, check_rows, publish,
+};
 use lrgeo_mechanism::relevant::TieRule;
 use lrgeo_mechanism::{City, Notion, Plan, RangeRule, build, by_name};
 use lrgeo_optim::ProgressCallback;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{Circle, TableCircle};
 use lrgeo_protocol::public::{
-    DESCRIPTION, Local, MapDescription, Parameters, Range, Rounds, Signed, TableDescription,
-    Target, Targets,
+    Local, MapDescription, Parameters, PublicFile, Range, Rounds, TableDescription, Target, Targets,
 };
 use lrgeo_protocol::{Digest, VERSION};
 
+use crate::chain::Chain;
 use crate::config::Config;
 use crate::slices::table_tiles;
 use crate::{ServerError, refuse};
@@ -37,6 +39,8 @@ pub struct Home<'a> {
     pub tiles: Option<&'a Path>,
     /// The operator's key; without, one in the data directory, made at the first start.
     pub key: Option<&'a Path>,
+    /// The key before that one, to hand over from.
+    pub retiring_key: Option<&'a Path>,
     /// Who wants to know how the bounds move while mechanisms are made.
     pub solving: Option<ProgressCallback>,
 }
@@ -68,6 +72,11 @@ impl File {
     pub(crate) fn new(bytes: Vec<u8>) -> Self {
         Self { hash: digest(Hash::of(&bytes)), bytes: bytes.into() }
     }
+
+    /// Its name and length.
+    fn named(&self) -> PublicFile {
+        PublicFile { hash: self.hash, bytes: self.bytes.len() as u64 }
+    }
 }
 
 /// The public side of the service, and the private knowledge that answers are worked out from.
@@ -80,12 +89,16 @@ pub struct Catalogue {
     pub ties: TieRule,
     /// Who signs.
     pub key: PublicKey,
-    /// The signed description.
-    pub description: Signed<MapDescription>,
-    /// What the tiles are.
+    /// What `local` and `offload` need.
+    pub description: MapDescription,
+    /// The same in CBOR, which is what its hash is of.
+    pub description_file: File,
+    /// What is published.
     pub tiles: Manifest,
-    /// Their manifest as it was signed, and its signature.
+    /// The same as it was signed, and its signature.
     pub manifest: [File; 2],
+    /// The manifests before it with their signatures, by hash.
+    pub earlier: HashMap<Digest, [File; 2]>,
     /// Lists of places and tiles, by hash.
     pub files: HashMap<Digest, File>,
     /// Slices of the cost table, by hash; encoded as CBOR, which is what the hash is of.
@@ -130,21 +143,17 @@ impl Catalogue {
         std::fs::create_dir_all(&folder).map_err(ServerError::io(&folder))?;
 
         let issued = Issued::from_unix(now);
-        let directory = open_tiles(&city, home, &folder, config, &key, issued, progress)?;
-        let manifest = ["manifest.json", "manifest.sig"].map(|name| read(&directory.root, name));
-        let [text, signature] = manifest;
-        let manifest = [text?, signature?];
-        let files = tile_files(&directory)?;
+        let mut chain = Chain::open(&home.data.join("chain"))?;
+        let retiring = home.retiring_key.map(SecretKey::open).transpose()?;
+        chain.hand_over(retiring.as_ref(), key.public(), issued)?;
+        let tiles = open_tiles(&city, home, &folder, config, (&key, &chain), issued, progress)?;
+        let files = tile_files(&tiles)?;
 
-        let slices = table_tiles(&city, &plan, &table, &directory.manifest)?;
+        let slices = table_tiles(&city, &plan, &table, &tiles.members);
         let ties = TieRule::of(&plan)?;
         let mut body = MapDescription {
             protocol: VERSION,
             map: digest(version),
-            issued: issued.to_string(),
-            manifest: manifest[0].hash,
-            places: city.coords().iter().map(|at| [at.lat(), at.lon()]).collect(),
-            prior: city.prior().to_vec(),
             parameters: parameters(&plan),
             table: TableDescription {
                 cell_km: table.cell().km(),
@@ -160,15 +169,16 @@ impl Catalogue {
                 most_relevant: config.rounds.most_relevant as u32,
             },
         };
-        let table_tiles = slices.iter().map(|file| file.hash).collect();
+        let table_tiles = slices.iter().map(File::named).collect();
         let path = folder.join("description.cbor");
         let mut solving = plan.clone();
         solving.solver.progress = home.solving.clone();
         (solving.solver.time_limit, solving.gap) = (None, None);
-        let known = known_description(&path, &key.public());
+        let known = std::fs::read(&path).ok();
+        let known = known.and_then(|bytes| Encoding::Cbor.decode::<MapDescription>(&bytes).ok());
         body.local = match &known {
             // The costly part is y; it depends on map and parameters only, which are in the folder's name.
-            Some(known) => known.body.local.clone().map(|local| Local { table_tiles, ..local }),
+            Some(known) => known.local.clone().map(|local| Local { table_tiles, ..local }),
             None if config.privacy.local && plan.range == RangeRule::Each => {
                 let y = public_y(&city, &solving, progress)?;
                 let (cost, lower_bound) = (y.proof.cost, y.proof.lower_bound);
@@ -176,7 +186,17 @@ impl Catalogue {
             }
             None => None,
         };
-        let description = describe(body, known, &path, &key)?;
+        let description_file = File::new(Encoding::Cbor.encode(&body));
+        if known.as_ref() != Some(&body) {
+            lrgeo_map::write_whole(&path, [&*description_file.bytes])?;
+        }
+        let mut content = tiles.published.manifest.clone();
+        content.description = Some(Hash(description_file.hash.0));
+        let current = chain.issue(content, &tiles.published, issued, &key)?;
+        let files_of = |signed: &SignedManifest| {
+            [&signed.bytes, &signed.signature].map(|bytes| File::new(bytes.clone()))
+        };
+        let earlier = chain.manifests().map(|signed| (digest(signed.hash()), files_of(signed)));
         let circle_cells = config.limits.circle_cells;
         let key = key.public();
         Ok(Self {
@@ -184,9 +204,11 @@ impl Catalogue {
             plan,
             ties,
             key,
-            description,
-            tiles: directory.manifest,
-            manifest,
+            description: body,
+            description_file,
+            manifest: files_of(&current),
+            earlier: earlier.collect(),
+            tiles: current.manifest,
             files,
             table_tiles: slices.into_iter().map(|file| (file.hash, file)).collect(),
             table,
@@ -197,12 +219,12 @@ impl Catalogue {
 
     /// The version of the map.
     pub fn map(&self) -> Digest {
-        self.description.body.map
+        self.description.map
     }
 
     /// The largest cost that an upload may hold.
     pub fn ceiling(&self) -> f64 {
-        self.description.body.table.ceiling
+        self.description.table.ceiling
     }
 
     /// The cells of the places in a circle, and `beta` between them (Proposition 4.3). Cells that stand for
@@ -278,7 +300,9 @@ fn parameters(plan: &Plan) -> Parameters {
 /// Verified tiles, and where they are.
 struct Tiles {
     root: PathBuf,
-    manifest: Manifest,
+    published: SignedManifest,
+    /// The places of each.
+    members: Vec<Vec<u32>>,
 }
 
 /// The tiles that were given, those that were made before, or new ones; verified in any case.
@@ -287,7 +311,7 @@ fn open_tiles(
     home: &Home<'_>,
     folder: &Path,
     config: &Config,
-    key: &SecretKey,
+    (key, chain): (&SecretKey, &Chain),
     issued: Issued,
     progress: &dyn Progress,
 ) -> Result<Tiles, ServerError> {
@@ -298,30 +322,39 @@ fn open_tiles(
         plan.solver.progress = home.solving.clone();
         let built = build(by_name("published")?, city, &plan, progress)?;
         let fingerprint = built.save(&folder.join("mechanism.lrmech"))?;
-        let publication = publish(&built, fingerprint, None, issued, key, progress)?;
+        let link = chain.next_link(issued, key.public());
+        let publication = publish(&built, fingerprint, None, link, key, progress)?;
         publication.write(&root)?;
     }
     let refused = |error| {
         let (path, key) = (root.clone(), home.key_path());
         ServerError::Tiles { path, key, error: Box::new(error) }
     };
-    let directory = Directory::open(&root, &key.public()).map_err(refused)?;
-    directory.manifest.expect_map(city.version().into()).map_err(refused)?;
-    directory.places().map_err(refused)?;
-    let count = directory.manifest.tiles.len();
-    progress.begin("verifying tiles", count as u64);
-    for number in 0..count {
-        directory.tile(number).map_err(refused)?;
+    // Tiles that a key before this one signed are still this operator's.
+    let mut opened = Directory::open(&root, &key.public());
+    for before in chain.keys() {
+        opened = opened.or_else(|_| Directory::open(&root, &before));
+    }
+    let directory = opened.map_err(refused)?;
+    let manifest = directory.manifest();
+    manifest.expect_map(city.version().into()).map_err(refused)?;
+    let guarantee = manifest.guarantee().map_err(refused)?;
+    let places = directory.places().map_err(refused)?;
+    let members = manifest.members(&places).map_err(refused)?;
+    progress.begin("verifying tiles", members.len() as u64);
+    for (number, members) in members.iter().enumerate() {
+        let tile = directory.tile(number, members).map_err(refused)?;
+        check_rows(&[tile], &places, &guarantee).map_err(refused)?;
         progress.advance(1);
     }
     progress.end();
-    Ok(Tiles { manifest: directory.manifest, root })
+    Ok(Tiles { published: directory.signed, members, root })
 }
 
 fn tile_files(tiles: &Tiles) -> Result<HashMap<Digest, File>, ServerError> {
-    let numbers = 0..tiles.manifest.tiles.len();
-    let paths = numbers.filter_map(|number| tiles.manifest.tile_path(number));
-    let paths = std::iter::once(tiles.manifest.places_path()).chain(paths);
+    let manifest = &tiles.published.manifest;
+    let paths = (0..manifest.tiles.len()).filter_map(|number| manifest.tile_path(number));
+    let paths = std::iter::once(manifest.places_path()).chain(paths);
     let file = |name: String| read(&tiles.root, &name).map(|file| (file.hash, file));
     paths.map(file).collect()
 }
@@ -329,35 +362,4 @@ fn tile_files(tiles: &Tiles) -> Result<HashMap<Digest, File>, ServerError> {
 fn read(root: &Path, name: &str) -> Result<File, ServerError> {
     let path = root.join(name);
     Ok(File::new(std::fs::read(&path).map_err(ServerError::io(&path))?))
-}
-
-/// The description that was signed before with this key.
-fn known_description(path: &Path, key: &PublicKey) -> Option<Signed<MapDescription>> {
-    let known: Signed<MapDescription> = Encoding::Cbor.decode(&std::fs::read(path).ok()?).ok()?;
-    signed_by(&known, key).then_some(known)
-}
-
-/// The description signed before, if it says the same but for when; else a new one.
-fn describe(
-    body: MapDescription,
-    known: Option<Signed<MapDescription>>,
-    path: &Path,
-    key: &SecretKey,
-) -> Result<Signed<MapDescription>, ServerError> {
-    let same = |known: &Signed<MapDescription>| {
-        known.body == MapDescription { issued: known.body.issued.clone(), ..body.clone() }
-    };
-    if let Some(known) = known.filter(same) {
-        return Ok(known);
-    }
-    let signature = hex::encode(key.sign(&Signed::bytes(DESCRIPTION, &body)));
-    let signed = Signed { body, key: key.public().to_string(), signature };
-    let bytes = Encoding::Cbor.encode(&signed);
-    lrgeo_map::write_whole(path, [bytes.as_slice()])?;
-    Ok(signed)
-}
-
-fn signed_by(signed: &Signed<MapDescription>, key: &PublicKey) -> bool {
-    let signature = hex::decode(&signed.signature).unwrap_or_default();
-    key.verify(&Signed::bytes(DESCRIPTION, &signed.body), &signature).is_ok()
 }

@@ -5,6 +5,7 @@
 //! process; `http` is a thin layer over them. Nothing here ever learns or logs where a user is.
 
 pub mod catalogue;
+mod chain;
 pub mod config;
 mod error;
 mod http;

@@ -4,32 +4,23 @@
 use std::collections::BTreeSet;
 
 use lrgeo_map::table::CostTable;
-use lrgeo_mechanism::publish::Manifest;
 use lrgeo_mechanism::relevant::{geo_ind_graph, relevant_places};
 use lrgeo_mechanism::{City, Plan};
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::public::TableTile;
 use rayon::prelude::*;
 
-use crate::ServerError;
 use crate::catalogue::{File, digest};
 
-/// For every tile by number, what the table says between the places relevant to any of its places
+/// For every tile by number, given the places of each, what the table says between the places relevant to any of its places
 /// and those that may be reported from them.
 pub fn table_tiles(
     city: &City,
     plan: &Plan,
     table: &CostTable,
-    manifest: &Manifest,
-) -> Result<Vec<File>, ServerError> {
+    members: &[Vec<u32>],
+) -> Vec<File> {
     let graph = geo_ind_graph(city, plan);
-    let tile_of = |place: usize| manifest.tile_of(city.coords()[place]);
-    let mut members = vec![Vec::new(); manifest.tiles.len()];
-    for place in 0..city.places() {
-        if let Some(members) = tile_of(place).and_then(|tile| members.get_mut(tile)) {
-            members.push(place as u32);
-        }
-    }
     let slice = |(tile, members): (usize, &Vec<u32>)| {
         let relevant =
             members.iter().flat_map(|&m| relevant_places(city, graph.as_deref(), plan, m));
@@ -44,7 +35,7 @@ pub fn table_tiles(
         let slice = TableTile { map, tile: tile as u32, rows, columns, beta };
         File::new(Encoding::Cbor.encode(&slice))
     };
-    Ok(members.par_iter().enumerate().map(slice).collect())
+    members.par_iter().enumerate().map(slice).collect()
 }
 
 /// The cells that stand for some places, ascending.

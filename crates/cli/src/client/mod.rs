@@ -1,7 +1,7 @@
 //! `lrgeo client`: the phone's side of the service.
 
-mod limit;
 mod obfuscate;
+mod policy;
 mod reset;
 mod settings;
 mod status;
@@ -22,10 +22,10 @@ pub enum ClientCommand {
     Obfuscate(Box<obfuscate::Obfuscate>),
     /// Show what is remembered: reports, spent epsilon, operators.
     Status(status::Status),
-    /// Forget reports, the ledger, or operators.
+    /// Forget reports, the ledger, operators, or your policy.
     Reset(reset::Reset),
-    /// Show or change how much epsilon may be spent per period.
-    Limit(limit::ChangeLimit),
+    /// Show or change what you accept: epsilon per report, per period and ever, places to hide among.
+    Policy(Box<policy::ChangePolicy>),
 }
 
 impl ClientCommand {
@@ -34,7 +34,7 @@ impl ClientCommand {
             ClientCommand::Obfuscate(obfuscate) => obfuscate.run(ui),
             ClientCommand::Status(status) => status.run(ui),
             ClientCommand::Reset(reset) => reset.run(ui),
-            ClientCommand::Limit(limit) => limit.run(ui),
+            ClientCommand::Policy(policy) => policy.run(ui),
         }
     }
 }

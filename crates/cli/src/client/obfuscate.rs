@@ -23,10 +23,11 @@ use crate::ui::Ui;
 #[command(after_help = "\
 Example:
   lrgeo client obfuscate --server http://localhost:8417 --at 64.14,-21.92
-Modes, by what the server learns besides the report: `published` (default) and `local` a public tile of dozens of
-places, `offload` nearly always where you are. A place that was reported before is reported alike again, in every
-mode, for free; a new one spends its epsilon (`lrgeo client status`, `lrgeo client limit`). docs/client.md has more.
-Prints GeoJSON with --json.")]
+Modes, by what the server learns besides the report: `published` (default) and `local` at most that you are in one of
+several public tiles, `offload` nearly always where you are. What a server offers is held against your policy
+(`lrgeo client policy`). A place that was reported before is reported alike again, in every mode, for free; a new one
+spends its epsilon. docs/client.md has more. Prints GeoJSON with --json. Exit code 4: the server lies; 5: your policy
+says no.")]
 pub struct Obfuscate {
     /// The server, like http://localhost:8417.
     #[arg(long, value_name = "URL")]
@@ -52,6 +53,9 @@ pub struct Obfuscate {
     /// You know what `offload` tells the server.
     #[arg(long)]
     i_understand: bool,
+    /// You agree to terms that are weaker than those you accepted before, once, within your policy.
+    #[arg(long)]
+    consent: bool,
     /// Print GeoJSON.
     #[arg(long)]
     json: bool,
@@ -72,6 +76,7 @@ impl Obfuscate {
         let (kept, _) = open_state(self.state.or(settings.state))?;
         let mut client = Client::new(http, kept)
             .key(key.map_err(MechanismError::from)?)
+            .consent(self.consent)
             .targets(self.targets.or(settings.targets).unwrap_or(3));
         if mode == Mode::Offload && !client.state().offload_understood {
             // Once, and whether or not remarks are wanted.
@@ -125,16 +130,27 @@ fn as_lines(o: &Outcome) -> Vec<(&'static str, String)> {
         (
             "epsilon",
             format!(
-                "{}; {} spent now, {} left of {} per {}",
+                "{}; {} spent now, {} left of {} per {}, {} ever",
                 per_km(o.epsilon_per_km),
                 per_km(o.spent_per_km),
                 per_km(o.balance.left_per_km),
                 per_km(limit.cap_per_km),
-                duration(limit.period_seconds)
+                duration(limit.period_seconds),
+                per_km(o.balance.lifetime_left_per_km)
+            ),
+        ),
+        (
+            "off the grid",
+            format!(
+                "the promise is between places; two people anywhere around theirs are told apart by up to {:.1} times more",
+                o.off_grid_factor
             ),
         ),
         ("server learnt", o.learnt.to_string()),
     ];
+    if let Some(compared) = o.compared {
+        lines.push(("compared", compared.to_string()));
+    }
     if !o.targets.is_empty() {
         let target = |t: &lrgeo_protocol::public::Target| {
             format!("{:.2} km by its estimate: {:.6},{:.6}", t.estimated_km, t.at[0], t.at[1])
@@ -172,6 +188,8 @@ fn as_json(o: &Outcome) -> serde_json::Value {
             "epsilon_per_km": o.epsilon_per_km,
             "spent_per_km": o.spent_per_km,
             "balance": o.balance,
+            "off_grid_factor": o.off_grid_factor,
+            "compared_places": o.compared.map(|compared| compared.places),
             "server_learnt": o.learnt.to_string(),
             "operator": o.operator.to_string(),
             "first_use": o.first_use,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use lrgeo_client::ClientError;
+use lrgeo_client::policy::Policy;
 use lrgeo_client::state::{Ledger, Memory};
 use lrgeo_mechanism::MechanismError;
 
@@ -11,7 +12,7 @@ use super::open_state;
 use crate::failure::Failure;
 use crate::ui::Ui;
 
-/// Forget what is named; without a name, all three.
+/// Forget what is named; without a name, all but the policy.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
@@ -22,12 +23,15 @@ pub struct Reset {
     /// Forget all reports: places are drawn anew.
     #[arg(long)]
     reports: bool,
-    /// Forget what was spent; the cap stays.
+    /// Forget what was spent; the caps stay.
     #[arg(long)]
     ledger: bool,
     /// Forget the keys of servers: the next one they show is believed.
     #[arg(long)]
     servers: bool,
+    /// Go back to the default policy.
+    #[arg(long)]
+    policy: bool,
     /// Really do it.
     #[arg(long)]
     yes: bool,
@@ -39,7 +43,7 @@ pub struct Reset {
 impl Reset {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         let (mut kept, _) = open_state(self.state)?;
-        let all = !(self.reports || self.ledger || self.servers);
+        let all = !(self.reports || self.ledger || self.servers || self.policy);
         let state = &mut kept.state;
         let mut forgotten = Vec::new();
         if self.reports || all {
@@ -48,12 +52,16 @@ impl Reset {
         }
         if self.ledger || all {
             forgotten.push(format!("{} spends", state.ledger.spends.len()));
-            state.ledger = Ledger { limit: state.ledger.limit, ..Ledger::default() };
+            state.ledger = Ledger::default();
         }
         if self.servers || all {
             forgotten.push(format!("{} servers", state.servers.len()));
             state.servers.clear();
             state.offload_understood &= !all;
+        }
+        if self.policy {
+            forgotten.push("your policy".to_owned());
+            state.policy = Policy::default();
         }
         let forgotten = forgotten.join(", ");
         if !self.yes {

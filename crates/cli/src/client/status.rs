@@ -37,13 +37,14 @@ impl Status {
 fn as_json(state: &State, path: &std::path::Path) -> serde_json::Value {
     let report = |r: &Remembered| {
         json!({
-            "report": r.report, "operator": r.operator, "map": r.map, "mode": r.mode,
-            "epsilon_per_km": r.epsilon_per_km, "drawn": Issued::from_unix(r.at), "moved": r.moved,
+            "report": r.report, "operator": r.operator, "mode": r.mode,
+            "epsilon_per_km": r.epsilon_per_km, "drawn": Issued::from_unix(r.at),
         })
     };
     json!({
         "state": path,
-        "ledger": state.ledger.balance(now()),
+        "policy": state.policy,
+        "ledger": state.ledger.balance(&state.policy, now()),
         "reports": state.memory.reports.iter().map(report).collect::<Vec<_>>(),
         "servers": state.servers,
         "offload_understood": state.offload_understood,
@@ -51,14 +52,16 @@ fn as_json(state: &State, path: &std::path::Path) -> serde_json::Value {
 }
 
 fn as_lines(state: &State, path: &std::path::Path) -> Vec<(&'static str, String)> {
-    let balance = state.ledger.balance(now());
+    let balance = state.ledger.balance(&state.policy, now());
     let report = |r: &Remembered| {
         let [lat, lon] = r.report;
-        let moved = if r.moved { ", moved to a later map" } else { "" };
         let (epsilon, drawn) = (per_km(r.epsilon_per_km), Issued::from_unix(r.at));
-        format!("{lat:.6},{lon:.6}  {}, {epsilon}, drawn {drawn}{moved}", r.mode)
+        format!("{lat:.6},{lon:.6}  {}, {epsilon}, drawn {drawn}", r.mode)
     };
-    let server = |p: &Pinned| format!("{}\n  {}", p.server, p.key);
+    let server = |p: &Pinned| {
+        let fork = if p.fork.is_some() { "\n  SIGNED TWO DIFFERENT MANIFESTS: not used any more" } else { "" };
+        format!("{}\n  {}, manifest {} of {}{fork}", p.server, p.key, p.sequence, p.issued)
+    };
     let list = |lines: Vec<String>| match lines.is_empty() {
         true => "none".to_owned(),
         false => lines.join("\n"),
@@ -68,11 +71,12 @@ fn as_lines(state: &State, path: &std::path::Path) -> Vec<(&'static str, String)
         (
             "epsilon",
             format!(
-                "{} spent, {} left of {} per {}",
+                "{} spent, {} left of {} per {}; {} left for ever (`lrgeo client policy`)",
                 per_km(balance.spent_per_km),
                 per_km(balance.left_per_km),
                 per_km(balance.limit.cap_per_km),
-                duration(balance.limit.period_seconds)
+                duration(balance.limit.period_seconds),
+                per_km(balance.lifetime_left_per_km)
             ),
         ),
         ("reports", list(state.memory.reports.iter().map(report).collect())),

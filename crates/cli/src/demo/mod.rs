@@ -62,7 +62,7 @@ impl Demo {
         let bar = (!ui.is_quiet()).then(solve::bar);
         let solving = bar.clone().map(solve::show_progress);
         let data = folder.0.join("server");
-        let home = Home { data: &data, tiles: None, key: None, solving };
+        let home = Home { data: &data, tiles: None, key: None, retiring_key: None, solving };
         let server = runtime.block_on(Server::open(map, &home, &config, &self.listen, ui));
         if let Some(bar) = bar {
             bar.finish_and_clear();

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use lrgeo_client::http::Http;
+use lrgeo_client::policy::Protects;
 use lrgeo_client::state::StateFile;
 use lrgeo_client::{Client, ClientError, Mode, Outcome};
 use lrgeo_map::travel::TravelMatrix;
@@ -47,7 +48,13 @@ pub fn use_the_service(
         // Somewhere in the cell, not at its centre.
         let at = city.coords()[place].offset_km(0.04, -0.07);
         let state = StateFile::open(&folder.join(format!("person-{number}.json")));
-        let state = state.map_err(ClientError::from)?;
+        let mut state = state.map_err(ClientError::from)?;
+        let policy = &mut state.state.policy;
+        // These people agree to the epsilon of the demo, and to what the paper's own modes promise.
+        policy.most_epsilon_per_km = policy.most_epsilon_per_km.max(2.0 * catalogue.plan.epsilon.value());
+        if mode != Mode::Published {
+            policy.protects = Protects::RelevantPlaces;
+        }
         let http = Http::new(address).map_err(ClientError::from)?;
         let mut client = Client::new(http, state).targets(usize::MAX);
         if mode == Mode::Offload {

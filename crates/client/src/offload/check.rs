@@ -20,12 +20,12 @@ fn wrong(field: &'static str, reason: &str) -> Lie {
     Lie::nonsense(WHAT, field, reason)
 }
 
-/// The user's row over all places, if the matrix is for this map and upload, every row is a distribution,
+/// The user's matrix, if it is for this map and upload, every row is a distribution,
 /// every pair of rows within gamma keeps epsilon (rounding against the server, no tolerance), every tied entry
 /// is `y_k f_ik`, and the certificate does not contradict it.
 ///
 /// What one client cannot see is whether other users got the same y: Theorem 4.4 speaks of one round.
-pub fn check(described: &Described, upload: &Upload, answer: UserMatrix) -> Result<Vec<f64>, Lie> {
+pub fn check(described: &Described, upload: &Upload, answer: UserMatrix) -> Result<Round, Lie> {
     let Described { description, geography, plan, ties, .. } = described;
     if answer.map != description.map {
         return Err(Lie::OtherMap { what: WHAT });
@@ -47,7 +47,7 @@ pub fn check(described: &Described, upload: &Upload, answer: UserMatrix) -> Resu
     let values: Vec<f64> = upload.row_of.iter().flat_map(row).collect();
     let user =
         rows::UserMatrix { place: upload.relevant[0], relevant: upload.relevant.clone(), values };
-    let places = description.places.len();
+    let places = geography.places();
     let round = Round { places, columns: columns.into(), users: vec![user], ties: *ties };
     round.validate().map_err(|error| wrong("rows", &error.to_string()))?;
     let finding = promised(&round, geography.coords(), plan.epsilon, plan.notion.reach_km());
@@ -57,7 +57,7 @@ pub fn check(described: &Described, upload: &Upload, answer: UserMatrix) -> Resu
     }
     check_ties(described, &round, ties, &y)?;
     check_certificate(&certificate, own_cost(described, upload, &round))?;
-    Ok(round.spread(round.users[0].deployed()))
+    Ok(round)
 }
 
 /// `z_ik = y_k f_ik` where it is tied (Eq. 18), with the constant that every entry is raised by.

@@ -13,7 +13,9 @@ use lrgeo_protocol::offload::{Joined, Phase};
 use crate::clock::Clock;
 use crate::draws::Draws;
 use crate::ground::OwnPlace;
-use crate::outcome::Learnt;
+use crate::outcome::{Learnt, Row};
+use crate::session::Common;
+use crate::state::Kept;
 use crate::transport::Offload;
 use crate::{ClientError, Described};
 
@@ -27,68 +29,70 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// A server that answers at once although nothing happened is not asked more often than this.
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// A map that was found right, before anybody's place is known.
-pub struct Session<'a> {
-    server: &'a dyn Offload,
-    /// The description of the map.
-    pub described: Described,
+/// The row of a place over all places.
+pub fn row(
+    server: &dyn Offload,
+    common: &Common,
+    described: &Described,
+    place: &OwnPlace,
+    kept: &mut Kept,
+    draws: &mut dyn Draws,
+    clock: &dyn Clock,
+) -> Result<Row, ClientError> {
+    let policy = kept.state.policy;
+    let relevant = described.relevant(place, upload::relevant_max(described));
+    common.allow_relevant(&policy, &relevant)?;
+    let centre = kept.state.memory.centre(&common.ground, place, || choose_centre(&relevant, draws))?;
+    // Asked again after a crash, the circle is the same.
+    kept.commit()?;
+    let table = server.circle(&circle(described, centre))?;
+    let upload = prepare(described, place, table, draws)?;
+    let joined = server.join(&upload.join)?;
+    let users = wait(server, described, &joined, clock)?;
+    let matrix = server.matrix(&joined)?;
+    let round = check(described, &upload, matrix)?;
+    let epsilon_per_km = common.effective_epsilon(&policy, &round)?;
+    let learnt = Learnt::Coefficients { relevant: upload.join.rows, users };
+    let values = round.spread(round.users[0].deployed());
+    Ok(Row { values, epsilon_per_km, compared: upload.join.rows as usize, learnt })
 }
 
-impl<'a> Session<'a> {
-    /// On a description that was found right.
-    pub fn new(server: &'a dyn Offload, described: Described) -> Self {
-        Self { server, described }
-    }
-
-    /// The row of a place over all places. `centre` is v_a.
-    pub fn row(
-        &self,
-        place: &OwnPlace,
-        centre: u32,
-        draws: &mut dyn Draws,
-        clock: &dyn Clock,
-    ) -> Result<(Vec<f64>, Learnt), ClientError> {
-        let table = self.server.circle(&circle(&self.described, centre))?;
-        let upload = prepare(&self.described, place, table, draws)?;
-        let joined = self.server.join(&upload.join)?;
-        let users = self.wait(&joined, clock)?;
-        let matrix = self.server.matrix(&joined)?;
-        let row = check(&self.described, &upload, matrix)?;
-        Ok((row, Learnt::Coefficients { relevant: upload.join.rows, users }))
-    }
-
-    /// Waits until the round is over; says how many users it had. A server that is away for a while, because
-    /// it is restarted, is waited for.
-    fn wait(&self, joined: &Joined, clock: &dyn Clock) -> Result<u32, ClientError> {
-        let window = self.described.description.rounds.window_seconds.clamp(0.0, 86_400.0);
-        let patience = PATIENCE + Duration::from_secs_f64(window);
-        let begun = clock.since_1970();
-        loop {
-            let asked = clock.since_1970();
-            match self.server.state(joined, POLL_SECONDS) {
-                Ok(state) => match state.phase {
-                    Phase::Done => return Ok(state.users),
-                    Phase::Failed => {
-                        return Err(ClientError::RoundFailed(state.refusal.unwrap_or(
-                            lrgeo_protocol::Refusal {
-                                reason: lrgeo_protocol::Reason::Internal,
-                                message: "the server does not say why".into(),
-                                field: None,
-                            },
-                        )));
-                    }
-                    Phase::Waiting | Phase::Solving => {}
-                },
-                Err(error) if error.is_passing() => {}
-                Err(error) => return Err(error.into()),
-            }
-            let now = clock.since_1970();
-            if now.saturating_sub(begun) > patience {
-                return Err(ClientError::RoundTooSlow { seconds: patience.as_secs_f64() });
-            }
-            if now.saturating_sub(asked) < PAUSE {
-                std::thread::sleep(PAUSE);
-            }
+/// Waits until the round is over; says how many users it had. A server that is away for a while, because
+/// it is restarted, is waited for.
+fn wait(
+    server: &dyn Offload,
+    described: &Described,
+    joined: &Joined,
+    clock: &dyn Clock,
+) -> Result<u32, ClientError> {
+    let window = described.description.rounds.window_seconds.clamp(0.0, 86_400.0);
+    let patience = PATIENCE + Duration::from_secs_f64(window);
+    let begun = clock.since_1970();
+    loop {
+        let asked = clock.since_1970();
+        match server.state(joined, POLL_SECONDS) {
+            Ok(state) => match state.phase {
+                Phase::Done => return Ok(state.users),
+                Phase::Failed => {
+                    return Err(ClientError::RoundFailed(state.refusal.unwrap_or(
+                        lrgeo_protocol::Refusal {
+                            reason: lrgeo_protocol::Reason::Internal,
+                            message: "the server does not say why".into(),
+                            field: None,
+                        },
+                    )));
+                }
+                Phase::Waiting | Phase::Solving => {}
+            },
+            Err(error) if error.is_passing() => {}
+            Err(error) => return Err(error.into()),
+        }
+        let now = clock.since_1970();
+        if now.saturating_sub(begun) > patience {
+            return Err(ClientError::RoundTooSlow { seconds: patience.as_secs_f64() });
+        }
+        if now.saturating_sub(asked) < PAUSE {
+            std::thread::sleep(PAUSE);
         }
     }
 }

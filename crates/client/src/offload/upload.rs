@@ -15,12 +15,7 @@ const WHAT: &str = "circle of the cost table";
 const MARGIN: f64 = 1e-9;
 
 /// The centre v_a: a uniformly random relevant place (section 4.5 of the paper).
-pub fn choose_centre(
-    described: &Described,
-    place: &OwnPlace,
-    draws: &mut dyn Draws,
-) -> Result<u32, ClientError> {
-    let relevant = described.relevant(place, relevant_max(described));
+pub fn choose_centre(relevant: &[u32], draws: &mut dyn Draws) -> Result<u32, ClientError> {
     Ok(relevant[draws.below(relevant.len())?])
 }
 
@@ -38,7 +33,7 @@ pub fn circle(described: &Described, centre: u32) -> Circle {
 }
 
 /// The fewer of what the parameters and the server's rounds allow.
-fn relevant_max(described: &Described) -> Option<usize> {
+pub(super) fn relevant_max(described: &Described) -> Option<usize> {
     let most = described.description.rounds.most_relevant as usize;
     Some(described.plan.radii.relevant_max.map_or(most, |n| n.min(most)).max(1))
 }

@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::policy::Policy;
+
 /// At most so much epsilon per period.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,12 +52,12 @@ pub struct Spend {
     pub epsilon_per_km: f64,
 }
 
-/// All spends of the last year.
+/// All spends of the last year, and the sum of all there ever were.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ledger {
-    /// How much may be spent.
-    pub limit: Limit,
+    /// Everything that was ever spent, in 1/km.
+    pub lifetime_per_km: f64,
     /// The latest time seen: the clock must not stand before it.
     pub latest: u64,
     /// What was spent, by time.
@@ -82,6 +84,19 @@ pub enum LedgerError {
         /// What to do.
         advice: String,
     },
+    /// The cap for ever is reached.
+    #[error(
+        "the privacy budget of a lifetime is used up: {spent} of {cap}/km spent, and this report would cost {asked}/km. Places \
+         reported before still work; if you want to tell more about yourself, `lrgeo client policy --lifetime`"
+    )]
+    OverLifetime {
+        /// In 1/km.
+        spent: f64,
+        /// In 1/km.
+        cap: f64,
+        /// What the report would have cost.
+        asked: f64,
+    },
     /// The clock cannot be believed.
     #[error(
         "the clock stands {hours:.1} h before a time that was seen already, so nobody knows what was spent today; \
@@ -102,6 +117,10 @@ pub struct Balance {
     pub left_per_km: f64,
     /// The limit.
     pub limit: Limit,
+    /// Ever spent, in 1/km.
+    pub lifetime_spent_per_km: f64,
+    /// Left for ever, in 1/km.
+    pub lifetime_left_per_km: f64,
 }
 
 /// Clocks are corrected by seconds all the time; this much is not going backwards.
@@ -112,7 +131,13 @@ const ROUNDING: f64 = 1e-9;
 impl Ledger {
     /// Refuses numbers that no ledger has written.
     pub(super) fn validate(&self) -> Result<(), &'static str> {
-        Limit::new(self.limit.cap_per_km, self.limit.period_seconds)?;
+        let sum: f64 = self.spends.iter().map(|s| s.epsilon_per_km).sum();
+        // Written so that a sum that is not a number is refused.
+        let counted = self.lifetime_per_km.is_finite()
+            && self.lifetime_per_km >= sum * (1.0 - ROUNDING);
+        if !counted {
+            return Err("the ledger has spent less in a lifetime than in a year");
+        }
         let sound = |s: &Spend| {
             s.epsilon_per_km.is_finite() && s.epsilon_per_km > 0.0 && s.at <= self.latest
         };
@@ -123,43 +148,52 @@ impl Ledger {
     }
 
     /// What is spent and left at `now`.
-    pub fn balance(&self, now: u64) -> Balance {
-        let now = now.max(self.latest);
-        let recent =
-            self.spends.iter().filter(|s| s.at.saturating_add(self.limit.period_seconds) > now);
+    pub fn balance(&self, policy: &Policy, now: u64) -> Balance {
+        let (now, limit) = (now.max(self.latest), policy.per_period);
+        let recent = self.spends.iter().filter(|s| s.at.saturating_add(limit.period_seconds) > now);
         let spent: f64 = recent.map(|s| s.epsilon_per_km).sum();
-        let left = (self.limit.cap_per_km - spent).max(0.0);
-        Balance { spent_per_km: spent, left_per_km: left, limit: self.limit }
+        Balance {
+            spent_per_km: spent,
+            left_per_km: (limit.cap_per_km - spent).max(0.0),
+            limit,
+            lifetime_spent_per_km: self.lifetime_per_km,
+            lifetime_left_per_km: (policy.lifetime_per_km - self.lifetime_per_km).max(0.0),
+        }
     }
 
     /// Whether a report at `epsilon` may be made now.
-    pub fn allow(&self, now: u64, epsilon: f64) -> Result<(), LedgerError> {
+    pub fn allow(&self, policy: &Policy, now: u64, epsilon: f64) -> Result<(), LedgerError> {
         if now.saturating_add(SLACK) < self.latest {
             return Err(LedgerError::ClockBackwards { hours: (self.latest - now) as f64 / 3600.0 });
         }
-        let Balance { spent_per_km: spent, limit, .. } = self.balance(now);
+        let Balance { spent_per_km: spent, limit, .. } = self.balance(policy, now);
         let cap = limit.cap_per_km;
         // Written so that a sum that is not a number allows nothing.
-        if spent + epsilon <= cap * (1.0 + ROUNDING) {
-            return Ok(());
+        if !(spent + epsilon <= cap * (1.0 + ROUNDING)) {
+            let advice = match epsilon > cap {
+                true => format!(
+                    "this server's epsilon alone is above your cap: use another, or `lrgeo client policy --per-period {epsilon}/km`"
+                ),
+                false => "wait, or raise the cap with `lrgeo client policy --per-period`".to_owned(),
+            };
+            let period_hours = limit.period_seconds as f64 / 3600.0;
+            return Err(LedgerError::OverCap { spent, cap, period_hours, asked: epsilon, advice });
         }
-        let advice = match epsilon > cap {
-            true => format!(
-                "this server's epsilon alone is above your cap: use another, or `lrgeo client limit --cap {epsilon}/km`"
-            ),
-            false => "wait, or raise the cap with `lrgeo client limit`".to_owned(),
-        };
-        let period_hours = limit.period_seconds as f64 / 3600.0;
-        Err(LedgerError::OverCap { spent, cap, period_hours, asked: epsilon, advice })
+        let (spent, cap) = (self.lifetime_per_km, policy.lifetime_per_km);
+        match spent + epsilon <= cap * (1.0 + ROUNDING) {
+            true => Ok(()),
+            false => Err(LedgerError::OverLifetime { spent, cap, asked: epsilon }),
+        }
     }
 
     /// Notes a new report, if it is allowed.
-    pub fn spend(&mut self, now: u64, epsilon: f64) -> Result<(), LedgerError> {
-        self.allow(now, epsilon)?;
+    pub fn spend(&mut self, policy: &Policy, now: u64, epsilon: f64) -> Result<(), LedgerError> {
+        self.allow(policy, now, epsilon)?;
         self.latest = self.latest.max(now);
         let at = self.latest;
         self.spends.retain(|s| s.at.saturating_add(Limit::LONGEST_PERIOD) > at);
         self.spends.push(Spend { at, epsilon_per_km: epsilon });
+        self.lifetime_per_km += epsilon;
         Ok(())
     }
 }

@@ -1,8 +1,9 @@
 //! Remembered reports: the same place gives the same report.
 //!
-//! Fresh draws from one place average out (spec section 9: 10 reports at 5/km give 74 % away), so a place
-//! that was reported once is reported alike in every mode, after every restart, and on later versions of the
-//! map, where the old report is moved to the nearest place: that is post-processing and tells nothing new.
+//! Fresh draws from one place average out (10 reports at 5/km give it away three times of four), so a place that was
+//! reported once is reported alike in every mode, after every restart, and on every later version of the map, where the
+//! old report is moved to the nearest place: that is post-processing and tells nothing new. Versions are told apart by
+//! the coordinates that the client itself has read, never by what the operator calls them.
 
 use lrgeo_map::geo::Coord;
 use lrgeo_protocol::Digest;
@@ -11,16 +12,18 @@ use serde::{Deserialize, Serialize};
 use crate::Mode;
 use crate::ground::{Ground, OwnPlace};
 
-/// A report that was drawn, or moved to another version of the map.
+/// A report that was drawn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Remembered {
     /// The operator's key: reports to different operators are different.
     pub operator: String,
-    /// The version of the map.
-    pub map: Digest,
-    /// Latitude and longitude of the true place on that map.
+    /// The hash of the coordinates of all places.
+    pub grid: Digest,
+    /// Latitude and longitude of the true place on that grid.
     pub place: [f64; 2],
+    /// How far the user may have been from it.
+    pub reach_km: f64,
     /// Latitude and longitude of the reported place.
     pub report: [f64; 2],
     /// The epsilon that it was drawn with.
@@ -29,23 +32,35 @@ pub struct Remembered {
     pub mode: Mode,
     /// When it was drawn, in seconds since 1970.
     pub at: u64,
-    /// Whether it was moved here from another version of the map.
-    pub moved: bool,
 }
 
-/// The centre v_a that a circle of the cost table was asked around: asking again around another one would
-/// give away more (spec section 9: 98 % after 10 requests).
+/// The centre v_a that a circle of the cost table was asked around: asking again around another one would give away more
+/// (98 % after 10 requests).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
     /// The operator's key.
     pub operator: String,
-    /// The version of the map.
-    pub map: Digest,
+    /// The hash of the coordinates of all places.
+    pub grid: Digest,
     /// Latitude and longitude of the true place.
     pub place: [f64; 2],
     /// The number of the place in the centre.
     pub centre: u32,
+}
+
+/// The tiles among which the own one was hidden: hiding it among others again would show what both sets share.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hidden {
+    /// The operator's key.
+    pub operator: String,
+    /// The hash of how the map was cut into tiles.
+    pub tiling: Digest,
+    /// Latitude and longitude of the true place.
+    pub place: [f64; 2],
+    /// The tiles, ascending.
+    pub tiles: Vec<u32>,
 }
 
 /// Everything that was said about places.
@@ -56,6 +71,8 @@ pub struct Memory {
     pub reports: Vec<Remembered>,
     /// Circles, oldest first.
     pub asked: Vec<Asked>,
+    /// Sets of tiles, oldest first.
+    pub hidden: Vec<Hidden>,
 }
 
 /// A report for a place of a map.
@@ -73,37 +90,37 @@ impl Memory {
     /// Refuses entries that nobody has written.
     pub(super) fn validate(&self) -> Result<(), &'static str> {
         let is_coord = |[lat, lon]: [f64; 2]| Coord::new(lat, lon).is_ok();
-        let sound = |r: &Remembered| is_coord(r.place) && is_coord(r.report);
-        match self.reports.iter().all(sound) && self.asked.iter().all(|a| is_coord(a.place)) {
+        let sound = |r: &Remembered| {
+            is_coord(r.place) && is_coord(r.report) && r.reach_km.is_finite() && r.reach_km >= 0.0
+        };
+        let places = self.asked.iter().map(|a| a.place).chain(self.hidden.iter().map(|h| h.place));
+        match self.reports.iter().all(sound) && places.into_iter().all(is_coord) {
             true => Ok(()),
             false => Err("it remembers something that is no place"),
         }
     }
 
-    /// What was reported from this place before. A report from another version of the map is moved to
-    /// this one, and remembered as such.
-    pub fn recall(&mut self, ground: &Ground, place: &OwnPlace) -> Option<Recalled> {
+    /// What was reported from this place before, or from what may have been this very spot on another version of the
+    /// map; there a new draw is made while no more than `redraws` were.
+    pub fn recall(&self, ground: &Ground, place: &OwnPlace, redraws: u32) -> Option<Recalled> {
         let here = ground.coord(place);
-        let same_map = |r: &&Remembered| r.map == ground.map && r.place == [here.lat(), here.lon()];
-        if let Some(known) = self.of(ground).find(same_map) {
+        let same = |r: &&Remembered| r.grid == ground.grid && r.place == [here.lat(), here.lon()];
+        if let Some(known) = self.of(ground).find(same) {
             return recalled(ground, known);
         }
-        // Of the places of other versions the nearest, if it can stand for the same neighbourhood.
-        let reach_km = ground.spacing_km / 2.0;
-        let others = self.of(ground).filter(|r| r.map != ground.map);
-        let distances = others.filter_map(|r| Some((distance_km(here, r.place)?, r)));
-        let near = distances.filter(|(km, _)| *km <= reach_km);
-        let (_, known) = near.min_by(|a, b| a.0.total_cmp(&b.0))?;
-        let found = recalled(ground, known)?;
-        let moved = Remembered {
-            map: ground.map,
-            place: [here.lat(), here.lon()],
-            report: ground.report_coord(found.report)?,
-            moved: true,
-            ..known.clone()
+        // The user was within reach of that place, and is within reach of this one.
+        let may_be_here = |r: &Remembered| {
+            let km = distance_km(here, r.place)?;
+            (km <= r.reach_km + ground.reach_km).then_some(km)
         };
-        self.reports.push(moved);
-        Some(found)
+        let others = self.of(ground).filter(|r| r.grid != ground.grid);
+        let near: Vec<(f64, &Remembered)> =
+            others.filter_map(|r| Some((may_be_here(r)?, r))).collect();
+        if near.len() <= redraws as usize {
+            return None;
+        }
+        let (_, known) = near.into_iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+        recalled(ground, known)
     }
 
     /// Remembers a new report.
@@ -111,21 +128,20 @@ impl Memory {
         &mut self,
         ground: &Ground,
         place: &OwnPlace,
-        report: u32,
+        recalled: &Recalled,
         mode: Mode,
-        at: u64,
     ) {
         let here = ground.coord(place);
-        let Some(report) = ground.report_coord(report) else { return };
+        let Some(report) = ground.report_coord(recalled.report) else { return };
         self.reports.push(Remembered {
             operator: ground.operator.to_string(),
-            map: ground.map,
+            grid: ground.grid,
             place: [here.lat(), here.lon()],
+            reach_km: ground.reach_km,
             report,
-            epsilon_per_km: ground.epsilon.value(),
+            epsilon_per_km: recalled.epsilon_per_km,
             mode,
-            at,
-            moved: false,
+            at: recalled.at,
         });
     }
 
@@ -138,13 +154,39 @@ impl Memory {
     ) -> Result<u32, E> {
         let here = ground.coord(place);
         let (operator, at) = (ground.operator.to_string(), [here.lat(), here.lon()]);
-        let same = |a: &&Asked| a.operator == operator && a.map == ground.map && a.place == at;
+        let same = |a: &&Asked| a.operator == operator && a.grid == ground.grid && a.place == at;
         if let Some(asked) = self.asked.iter().find(same) {
             return Ok(asked.centre);
         }
         let centre = choose()?;
-        self.asked.push(Asked { operator, map: ground.map, place: at, centre });
+        self.asked.push(Asked { operator, grid: ground.grid, place: at, centre });
         Ok(centre)
+    }
+
+    /// The tiles among which `own` was hidden before.
+    pub fn hidden(&self, ground: &Ground, tiling: Digest, own: u32) -> Option<&[u32]> {
+        let operator = ground.operator.to_string();
+        let same = |h: &&Hidden| {
+            h.operator == operator && h.tiling == tiling && h.tiles.binary_search(&own).is_ok()
+        };
+        self.hidden.iter().find(same).map(|h| h.tiles.as_slice())
+    }
+
+    /// How many sets of tiles what may be this spot was hidden among.
+    pub fn times_hidden(&self, ground: &Ground, place: &OwnPlace) -> usize {
+        let (operator, here) = (ground.operator.to_string(), ground.coord(place));
+        let near = |h: &&Hidden| {
+            h.operator == operator
+                && distance_km(here, h.place).is_some_and(|km| km <= 2.0 * ground.reach_km)
+        };
+        self.hidden.iter().filter(near).count()
+    }
+
+    /// Remembers a set of tiles.
+    pub fn hide(&mut self, ground: &Ground, place: &OwnPlace, tiling: Digest, tiles: Vec<u32>) {
+        let here = ground.coord(place);
+        let (operator, place) = (ground.operator.to_string(), [here.lat(), here.lon()]);
+        self.hidden.push(Hidden { operator, tiling, place, tiles });
     }
 
     fn of(&self, ground: &Ground) -> impl Iterator<Item = &Remembered> {

@@ -1,4 +1,4 @@
-//! What a client remembers: reports, spent epsilon, operators.
+//! What a client remembers: the owner's policy, reports, spent epsilon, operators.
 //!
 //! [`State`] is plain data that reads and writes JSON; a [`Keeper`] puts the text somewhere safe
 //! ([`StateFile`]: one owner-only file). Everything fails closed: what cannot be read or written stops
@@ -8,17 +8,23 @@ mod file;
 mod ledger;
 mod memory;
 
-use lrgeo_mechanism::publish::Issued;
+use std::collections::BTreeMap;
+
+use lrgeo_mechanism::publish::{Issued, PublicKey};
+use lrgeo_protocol::Digest;
 use serde::{Deserialize, Serialize};
 
 pub use file::StateFile;
 pub use ledger::{Balance, Ledger, LedgerError, Limit, Spend};
-pub use memory::{Asked, Memory, Recalled, Remembered};
+pub use memory::{Asked, Hidden, Memory, Recalled, Remembered};
+
+use crate::Mode;
+use crate::policy::{Policy, Terms};
 
 /// Stands first in every state.
 const FORMAT: &str = "lrgeo client state";
 /// The version of the format; others are refused.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// All of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,9 +32,11 @@ const VERSION: u32 = 1;
 pub struct State {
     format: String,
     version: u32,
-    /// What was spent, and how much may be.
+    /// What the owner accepts.
+    pub policy: Policy,
+    /// What was spent.
     pub ledger: Ledger,
-    /// Which keys servers were seen with.
+    /// Which servers were seen, and what they signed last.
     pub servers: Vec<Pinned>,
     /// Whether the owner knows what `offload` discloses.
     pub offload_understood: bool,
@@ -36,20 +44,42 @@ pub struct State {
     pub memory: Memory,
 }
 
-/// A server and the operator behind it.
+/// A server, the operator behind it, and the newest manifest that was accepted: all later ones must follow it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pinned {
     /// The address.
     pub server: String,
-    /// The operator's public key: `ed25519:` and 64 hexadecimal digits.
-    pub key: String,
+    /// The key that the operator was first known by: reports are remembered under it.
+    pub key: PublicKey,
     /// When it was pinned, in seconds since 1970.
     pub since: u64,
-    /// The newest manifest seen; older ones are refused.
-    pub manifest: Option<Issued>,
-    /// The newest description of the map seen; older ones are refused.
-    pub description: Option<Issued>,
+    /// The number of the manifest.
+    pub sequence: u64,
+    /// Its hash.
+    pub manifest: Digest,
+    /// When it was issued.
+    pub issued: Issued,
+    /// The key that signed it.
+    pub signer: PublicKey,
+    /// The key that signs the next one.
+    pub next_key: PublicKey,
+    /// What was accepted, by mode.
+    pub terms: BTreeMap<Mode, Terms>,
+    /// Two manifests that cannot both be true, if they were ever seen. Nothing is believed after that.
+    pub fork: Option<Fork>,
+}
+
+/// Two different manifests under one number, both signed by the operator: some people are shown one, some the other.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fork {
+    /// The number.
+    pub sequence: u64,
+    /// The one known before.
+    pub known: Digest,
+    /// The other one, or the one that follows something else than what is known.
+    pub other: Digest,
 }
 
 /// Why a state cannot be used. Nothing is reported without one.
@@ -107,6 +137,7 @@ impl Default for State {
         Self {
             format: FORMAT.to_owned(),
             version: VERSION,
+            policy: Policy::default(),
             ledger: Ledger::default(),
             servers: Vec::new(),
             offload_understood: false,
@@ -137,6 +168,7 @@ impl State {
             return Err(StateError::OtherVersion { name: name.into(), found: head.version });
         }
         let state: Self = serde_json::from_slice(bytes).map_err(position)?;
+        state.policy.validate().map_err(damaged)?;
         state.ledger.validate().map_err(damaged)?;
         state.memory.validate().map_err(damaged)?;
         Ok(state)

@@ -34,67 +34,86 @@ impl Drop for Scratch {
 
 const DAY: u64 = 86_400;
 
+static POLICY: std::sync::LazyLock<Policy> = std::sync::LazyLock::new(Policy::default);
+
 #[test]
 fn the_cap_holds_within_every_period() {
     let mut ledger = Ledger::default();
     let now = 1_000_000;
     for i in 0..10 {
-        ledger.spend(now + i, 2.0).unwrap();
+        ledger.spend(&POLICY, now + i, 2.0).unwrap();
     }
-    let balance = ledger.balance(now + 10);
+    let balance = ledger.balance(&POLICY, now + 10);
     assert_eq!((balance.spent_per_km, balance.left_per_km), (20.0, 0.0));
-    let over = ledger.spend(now + 11, 0.001).unwrap_err();
-    assert!(over.to_string().contains("lrgeo client limit"), "{over}");
+    let over = ledger.spend(&POLICY, now + 11, 0.001).unwrap_err();
+    assert!(over.to_string().contains("lrgeo client policy --per-period"), "{over}");
     assert_eq!(ledger.spends.len(), 10, "a refused spend leaves no trace");
     // The first spend is a whole period old: exactly one more fits.
-    assert!(ledger.allow(now + DAY - 1, 2.0).is_err());
-    ledger.spend(now + DAY, 2.0).unwrap();
-    assert!(ledger.allow(now + DAY, 0.001).is_err());
+    assert!(ledger.allow(&POLICY, now + DAY - 1, 2.0).is_err());
+    ledger.spend(&POLICY, now + DAY, 2.0).unwrap();
+    assert!(ledger.allow(&POLICY, now + DAY, 0.001).is_err());
     // Everything is forgotten after a period without reports.
-    assert!(ledger.allow(now + 3 * DAY, 20.0).is_ok());
-    let alone = ledger.allow(now + 3 * DAY, 20.1).unwrap_err();
+    assert!(ledger.allow(&POLICY, now + 3 * DAY, 20.0).is_ok());
+    let alone = ledger.allow(&POLICY, now + 3 * DAY, 20.1).unwrap_err();
     assert!(alone.to_string().contains("epsilon alone"), "{alone}");
-    assert!(ledger.allow(now + 3 * DAY, f64::NAN).is_err());
+    assert!(ledger.allow(&POLICY, now + 3 * DAY, f64::NAN).is_err());
 }
 
 #[test]
 fn tenths_add_up_to_the_cap() {
-    let mut ledger = Ledger { limit: Limit::new(1.0, DAY).unwrap(), ..Ledger::default() };
+    let policy = Policy { per_period: Limit::new(1.0, DAY).unwrap(), ..Policy::default() };
+    let mut ledger = Ledger::default();
     for i in 0..10 {
-        ledger.spend(1_000 + i, 0.1).unwrap();
+        ledger.spend(&policy, 1_000 + i, 0.1).unwrap();
     }
-    assert!(ledger.spend(2_000, 0.1).is_err());
+    assert!(ledger.spend(&policy, 2_000, 0.1).is_err());
+}
+
+#[test]
+fn a_lifetime_is_a_lifetime() {
+    let policy = Policy { lifetime_per_km: 50.0, ..Policy::default() };
+    let mut ledger = Ledger::default();
+    // Years apart: the spends themselves are forgotten, their sum is not.
+    for year in 1..=25 {
+        ledger.spend(&policy, year * 400 * DAY, 2.0).unwrap();
+    }
+    assert_eq!(ledger.spends.len(), 1);
+    let over = ledger.spend(&policy, 26 * 400 * DAY, 0.1).unwrap_err();
+    assert!(matches!(over, LedgerError::OverLifetime { .. }), "{over}");
+    assert!(over.to_string().contains("--lifetime"));
+    assert_eq!(ledger.balance(&policy, 26 * 400 * DAY).lifetime_left_per_km, 0.0);
+    assert!(ledger.spend(&Policy::default(), 26 * 400 * DAY, 0.1).is_ok());
 }
 
 #[test]
 fn a_clock_that_goes_backwards_stops_spending() {
     let mut ledger = Ledger::default();
-    ledger.spend(10 * DAY, 2.0).unwrap();
-    assert!(matches!(ledger.spend(9 * DAY, 2.0), Err(LedgerError::ClockBackwards { .. })));
-    assert!(matches!(ledger.spend(0, 2.0), Err(LedgerError::ClockBackwards { .. })));
+    ledger.spend(&POLICY, 10 * DAY, 2.0).unwrap();
+    assert!(matches!(ledger.spend(&POLICY, 9 * DAY, 2.0), Err(LedgerError::ClockBackwards { .. })));
+    assert!(matches!(ledger.spend(&POLICY, 0, 2.0), Err(LedgerError::ClockBackwards { .. })));
     // A correction by seconds is not that, and does not move anything to the past.
-    ledger.spend(10 * DAY - 30, 2.0).unwrap();
+    ledger.spend(&POLICY, 10 * DAY - 30, 2.0).unwrap();
     assert_eq!(ledger.spends[1].at, 10 * DAY);
     // Nor does looking from the past make old spends disappear.
-    assert_eq!(ledger.balance(0).spent_per_km, 4.0);
+    assert_eq!(ledger.balance(&POLICY, 0).spent_per_km, 4.0);
 }
 
 #[test]
 fn limits_and_longer_periods_see_what_was_spent_before() {
     let mut ledger = Ledger::default();
-    ledger.spend(1_000, 5.0).unwrap();
-    ledger.spend(1_000 + 2 * DAY, 5.0).unwrap();
-    assert_eq!(ledger.balance(1_000 + 2 * DAY).spent_per_km, 5.0);
-    ledger.limit = Limit::new(8.0, 7 * DAY).unwrap();
-    assert_eq!(ledger.balance(1_000 + 2 * DAY).spent_per_km, 10.0);
-    assert!(ledger.allow(1_000 + 2 * DAY, 0.1).is_err());
+    ledger.spend(&POLICY, 1_000, 5.0).unwrap();
+    ledger.spend(&POLICY, 1_000 + 2 * DAY, 5.0).unwrap();
+    assert_eq!(ledger.balance(&POLICY, 1_000 + 2 * DAY).spent_per_km, 5.0);
+    let longer = Policy { per_period: Limit::new(8.0, 7 * DAY).unwrap(), ..Policy::default() };
+    assert_eq!(ledger.balance(&longer, 1_000 + 2 * DAY).spent_per_km, 10.0);
+    assert!(ledger.allow(&longer, 1_000 + 2 * DAY, 0.1).is_err());
     for (cap, period) in
         [(-1.0, DAY), (f64::NAN, DAY), (f64::INFINITY, DAY), (1.0, 0), (1.0, 400 * DAY)]
     {
         assert!(Limit::new(cap, period).is_err(), "{cap} per {period} s");
     }
-    let nothing = Ledger { limit: Limit::new(0.0, DAY).unwrap(), ..Ledger::default() };
-    assert!(nothing.allow(5, 1e-9).is_err());
+    let nothing = Policy { per_period: Limit::new(0.0, DAY).unwrap(), ..Policy::default() };
+    assert!(Ledger::default().allow(&nothing, 5, 1e-9).is_err());
 }
 
 /// Places `spacing_km` apart in a row, and the map version `version`.
@@ -114,45 +133,68 @@ fn at(ground: &Ground, place: u32) -> Coord {
     Coord::new(lat, lon).unwrap()
 }
 
+/// A report drawn at 2/km at second 77.
+fn drawn(report: u32) -> Recalled {
+    Recalled { report, at: 77, epsilon_per_km: 2.0 }
+}
+
 #[test]
 fn the_same_place_gives_the_same_report() {
     let (map, mut memory) = (ground(1, 0.5, 0.0, 1), Memory::default());
     let place = map.locate(at(&map, 7).offset_km(0.1, 0.1)).unwrap();
-    assert_eq!(memory.recall(&map, &place), None);
-    memory.remember(&map, &place, 9, Mode::Offload, 77);
+    assert_eq!(memory.recall(&map, &place, 0), None);
+    memory.remember(&map, &place, &drawn(9), Mode::Offload);
     let again = map.locate(at(&map, 7).offset_km(-0.1, -0.1)).unwrap();
-    let known = Recalled { report: 9, at: 77, epsilon_per_km: 2.0 };
-    assert_eq!(memory.recall(&map, &again), Some(known));
+    assert_eq!(memory.recall(&map, &again, 0), Some(drawn(9)));
     // The neighbour was never reported, though it is near; nor was this place to another operator.
-    assert_eq!(memory.recall(&map, &map.locate(at(&map, 8)).unwrap()), None);
+    assert_eq!(memory.recall(&map, &map.locate(at(&map, 8)).unwrap(), 0), None);
     let other = ground(1, 0.5, 0.0, 2);
-    assert_eq!(memory.recall(&other, &other.locate(at(&other, 7)).unwrap()), None);
-    assert_eq!(memory.reports.len(), 1);
+    assert_eq!(memory.recall(&other, &other.locate(at(&other, 7)).unwrap(), 0), None);
+    // Whatever the operator calls the same coordinates.
+    let renamed = ground(9, 0.5, 0.0, 1);
+    assert_eq!(memory.recall(&renamed, &renamed.locate(at(&map, 7)).unwrap(), 0), Some(drawn(9)));
+    assert_eq!(memory.recall(&renamed, &renamed.locate(at(&map, 8)).unwrap(), 0), None);
 }
 
 #[test]
-fn reports_are_moved_to_later_versions_of_the_map() {
+fn reports_are_moved_to_other_versions_of_the_map() {
     let (old, mut memory) = (ground(1, 0.5, 0.0, 1), Memory::default());
-    memory.remember(&old, &old.locate(at(&old, 7)).unwrap(), 9, Mode::Published, 77);
-    // 0.2 km to the east: within half of the new spacing.
-    let new = ground(2, 0.5, 0.2, 1);
+    memory.remember(&old, &old.locate(at(&old, 7)).unwrap(), &drawn(9), Mode::Published);
+    // The same name, other coordinates: 0.2 km to the east. Who was at 3.5 km may be at 3.2 or 3.7 km now.
+    let new = ground(1, 0.5, 0.2, 1);
+    for place in [6, 7] {
+        let place = new.locate(at(&new, place)).unwrap();
+        assert_eq!(memory.recall(&new, &place, 0), Some(drawn(9)));
+    }
+    // Not at 5.2 km: whoever is there was never within reach of 3.5 km.
+    assert_eq!(memory.recall(&new, &new.locate(at(&new, 10)).unwrap(), 0), None);
+    // Back on the old map, the old report; and nothing was written down.
+    let back = old.locate(at(&old, 7)).unwrap();
+    assert_eq!(memory.recall(&old, &back, 0), Some(drawn(9)));
+    assert_eq!(memory.reports.len(), 1);
+    // An owner who wants a new draw on a better map gets one, not two.
     let place = new.locate(at(&new, 7)).unwrap();
-    let moved = memory.recall(&new, &place).unwrap();
-    assert_eq!((moved.report, moved.at), (9, 77));
-    assert_eq!(memory.recall(&new, &place), Some(moved), "and stays there");
-    assert_eq!(memory.reports.len(), 2, "moved once");
-    assert!(memory.reports[1].moved);
-    // The next place is 0.3 km from the old one on its other side: too far to be the same.
-    assert_eq!(memory.recall(&new, &new.locate(at(&new, 6)).unwrap()), None);
-    // Back on the old map, the old report.
-    assert_eq!(memory.recall(&old, &old.locate(at(&old, 7)).unwrap()).unwrap().report, 9);
-    // A finer map: half of its spacing is 0.05 km, and its place is 0.04 km from the old one.
-    let fine = ground(3, 0.1, 3.04, 1);
-    let near = at(&old, 7).offset_km(0.0, 0.04);
-    let report = memory.recall(&fine, &fine.locate(near).unwrap()).unwrap().report;
-    // The old report stands at 4.5 km, the nearest place of this map at 4.54 km.
-    assert_eq!(report, 15);
-    assert_eq!(memory.recall(&fine, &fine.locate(near.offset_km(0.0, 0.1)).unwrap()), None);
+    assert_eq!(memory.recall(&new, &place, 1), None);
+    memory.remember(&new, &place, &drawn(3), Mode::Published);
+    let newer = ground(2, 0.5, 0.1, 1);
+    assert!(memory.recall(&newer, &newer.locate(at(&new, 7)).unwrap(), 1).is_some());
+}
+
+#[test]
+fn no_sequence_of_maps_makes_one_spot_draw_twice() {
+    let here = Coord::new(64.1, -21.9).unwrap().offset_km(0.0, 2.345);
+    let (mut memory, mut draws) = (Memory::default(), 0);
+    for version in 0..40u8 {
+        // Shrinking, shifted, renamed and not.
+        let (spacing, shift) = (0.6 * 0.93f64.powi(version.into()), 0.013 * f64::from(version));
+        let map = ground(version % 3, spacing, 2.0 - 5.0 * spacing + shift, 1);
+        let place = map.locate(here).unwrap();
+        if memory.recall(&map, &place, 0).is_none() {
+            draws += 1;
+            memory.remember(&map, &place, &drawn(5), Mode::Published);
+        }
+    }
+    assert_eq!(draws, 1);
 }
 
 #[test]
@@ -164,7 +206,7 @@ fn circles_are_asked_around_one_centre() {
         memory.centre(map, &place, || Ok::<_, ()>(centre)).unwrap()
     };
     assert_eq!((ask(&map, 7, 5), ask(&map, 7, 6), ask(&map, 8, 6)), (5, 5, 6));
-    assert_eq!(ask(&ground(2, 0.5, 0.0, 1), 7, 3), 3, "numbers of another map mean nothing");
+    assert_eq!(ask(&ground(2, 0.5, 0.1, 1), 7, 3), 3, "numbers of another map mean nothing");
     assert_eq!(map.locate(at(&map, 7)).unwrap().0, place.0);
 }
 
@@ -173,8 +215,8 @@ fn a_state_survives_the_file() {
     let scratch = Scratch::new("survives");
     let mut kept = StateFile::open(&scratch.file()).unwrap();
     let map = ground(1, 0.5, 0.0, 1);
-    kept.state.ledger.spend(1_700_000_000, 0.1 + 0.2).unwrap();
-    kept.state.memory.remember(&map, &map.locate(at(&map, 3)).unwrap(), 4, Mode::Local, 5);
+    kept.state.ledger.spend(&POLICY, 1_700_000_000, 0.1 + 0.2).unwrap();
+    kept.state.memory.remember(&map, &map.locate(at(&map, 3)).unwrap(), &drawn(4), Mode::Local);
     kept.state.offload_understood = true;
     kept.commit().unwrap();
     let state = kept.state.clone();
@@ -214,8 +256,8 @@ fn damage_fails_closed() {
     let scratch = Scratch::new("damage");
     let map = ground(1, 0.5, 0.0, 1);
     let mut kept = StateFile::open(&scratch.file()).unwrap();
-    kept.state.memory.remember(&map, &map.locate(at(&map, 3)).unwrap(), 4, Mode::Local, 5);
-    kept.state.ledger.spend(1_700_000_000, 2.0).unwrap();
+    kept.state.memory.remember(&map, &map.locate(at(&map, 3)).unwrap(), &drawn(4), Mode::Local);
+    kept.state.ledger.spend(&POLICY, 1_700_000_000, 2.0).unwrap();
     kept.commit().unwrap();
     drop(kept);
     let text = std::fs::read_to_string(scratch.file()).unwrap();
@@ -223,10 +265,12 @@ fn damage_fails_closed() {
     let planted = [
         String::new(),
         text[..text.len() / 2].to_owned(),
-        text.replace("\"version\": 1", "\"version\": 2"),
+        text.replace("\"version\": 2", "\"version\": 3"),
         text.replace("\"spends\"", "\"spent\""),
         text.replace("lrgeo client state", "something else"),
         text.replace("\"cap_per_km\": 20.0", "\"cap_per_km\": -1.0"),
+        text.replace("\"lifetime_per_km\": 2.0", "\"lifetime_per_km\": 0.0"),
+        text.replace("\"lifetime_per_km\": 400.0", "\"lifetime_per_km\": -400.0"),
         text.replace(
             "\"epsilon_per_km\": 2.0\n      }\n    ]\n  },",
             "\"epsilon_per_km\": -2.0\n      }\n    ]\n  },",
@@ -255,7 +299,7 @@ fn whoever_comes_second_waits_and_sees_what_the_first_did() {
                 let mut kept = StateFile::open(&path).unwrap();
                 let seen = kept.state.ledger.spends.len() as u64;
                 std::thread::sleep(std::time::Duration::from_millis(5));
-                kept.state.ledger.spend(1_000 + seen, 1.0).unwrap();
+                kept.state.ledger.spend(&POLICY, 1_000 + seen, 1.0).unwrap();
                 kept.commit().unwrap();
             })
         })

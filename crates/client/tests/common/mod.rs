@@ -9,13 +9,16 @@ use std::sync::{Arc, OnceLock};
 
 use lrgeo_client::Client;
 use lrgeo_client::draws::Rehearsal;
+use lrgeo_client::ground::Ground;
 use lrgeo_client::http::Http;
+use lrgeo_client::policy::Protects;
 use lrgeo_client::state::{Keeper, Kept, State, StateError};
 use lrgeo_map::demo::demo_map;
 use lrgeo_map::geo::Coord;
 use lrgeo_map::map::Map;
 use lrgeo_map::units::Length;
-use lrgeo_mechanism::publish::{Manifest, SecretKey};
+use lrgeo_mechanism::publish::{Manifest, Places, SecretKey};
+use lrgeo_protocol::Digest;
 use lrgeo_server::{Catalogue, Config, Home, Server};
 
 /// A directory that is gone when the test ends.
@@ -62,7 +65,13 @@ pub fn serve(name: &str, map: Map, config: Config) -> Service {
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         runtime.block_on(async {
-            let home = Home { data: &data, tiles: None, key: Some(&key_path), solving: None };
+            let home = Home {
+                data: &data,
+                tiles: None,
+                key: Some(&key_path),
+                retiring_key: None,
+                solving: None,
+            };
             let server = Server::open(map, &home, &config, "127.0.0.1:0", &()).await.unwrap();
             // Everything is in memory or open by now; nothing is left behind.
             let _ = std::fs::remove_dir_all(&data);
@@ -71,8 +80,7 @@ pub fn serve(name: &str, map: Map, config: Config) -> Service {
         });
     });
     let (address, catalogue) = told.recv().expect("the server starts");
-    let [text, signature] = &catalogue.manifest;
-    let manifest = Manifest::verify(&text.bytes, &signature.bytes, &key.public()).unwrap();
+    let manifest = catalogue.tiles.clone();
     Service { address: address.to_string(), catalogue, key, manifest }
 }
 
@@ -99,6 +107,19 @@ impl Service {
         let places = 0..coords.len() as u32;
         let largest = (0..self.manifest.tiles.len()).max_by_key(|&t| self.manifest.tiles[t].places);
         places.filter(|&place| Some(of(place)) == largest).collect()
+    }
+
+    /// The list of places as a phone reads it.
+    pub fn places(&self) -> Places {
+        let file = &self.catalogue.files[&Digest(self.manifest.places.hash.0)];
+        self.manifest.open_places(&file.bytes).unwrap()
+    }
+
+    /// The places as a phone finds its own among them.
+    pub fn ground(&self) -> Ground {
+        let epsilon = self.manifest.guarantee().unwrap().epsilon;
+        let coords = self.catalogue.city.coords().to_vec();
+        Ground::new(self.key.public(), self.catalogue.map(), epsilon, coords).unwrap()
     }
 
     /// Somewhere near a place, not on it.
@@ -130,7 +151,9 @@ pub fn rehearsing(address: &str, forced: impl IntoIterator<Item = u32>) -> Clien
     client(address, InMemory::default().reopen(), Rehearsal::seeded(7).forced(forced))
 }
 
-pub fn client(address: &str, kept: Kept, draws: Rehearsal) -> Client<Rehearsal> {
+/// Somebody who agrees to what the paper's own modes promise.
+pub fn client(address: &str, mut kept: Kept, draws: Rehearsal) -> Client<Rehearsal> {
+    kept.state.policy.protects = Protects::RelevantPlaces;
     let http = Http::new(&format!("http://{address}")).unwrap();
     let mut client = Client::rehearse(http, kept, draws).targets(3);
     client.understand_offload().unwrap();

@@ -48,6 +48,14 @@ impl<'a> Cursor<'a> {
         Ok(hash)
     }
 
+    /// Refuses anything but zeros after the end.
+    pub fn padding(self) -> Result<(), TileError> {
+        match self.rest.iter().all(|byte| *byte == 0) {
+            true => Ok(()),
+            false => Err(TileError::malformed(self.file, "padding", "holds more than zeros")),
+        }
+    }
+
     /// Refuses bytes after the end.
     pub fn end(self) -> Result<(), TileError> {
         match self.rest {

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::{Issued, Manifest, Places, PublicKey, Publication, Tile, TileError};
+use super::{Issued, Manifest, Places, PublicKey, Publication, SignedManifest, Tile, TileError};
 
 const MANIFEST: &str = "manifest.json";
 const SIGNATURE: &str = "manifest.sig";
@@ -39,14 +39,14 @@ impl Publication {
 
     /// The files by name.
     pub fn files(&self) -> impl Iterator<Item = (String, &[u8])> {
-        let [text, signature] = &self.signed;
+        let SignedManifest { manifest, bytes, signature } = &self.signed;
         let head = [
-            (MANIFEST.to_owned(), text.as_slice()),
+            (MANIFEST.to_owned(), bytes.as_slice()),
             (SIGNATURE.to_owned(), signature.as_slice()),
-            (self.manifest.places_path(), self.places.as_slice()),
+            (manifest.places_path(), self.places.as_slice()),
         ];
         let tiles = self.tiles.iter().enumerate().filter_map(|(number, bytes)| {
-            self.manifest.tile_path(number).map(|path| (path, bytes.as_slice()))
+            manifest.tile_path(number).map(|path| (path, bytes.as_slice()))
         });
         head.into_iter().chain(tiles)
     }
@@ -54,19 +54,20 @@ impl Publication {
     fn compare(&self, dir: &Path) -> Result<Written, TileError> {
         let occupied = |reason: String| TileError::Occupied { path: dir.into(), reason };
         let there = Directory::open(dir, &self.key).map_err(|error| occupied(error.to_string()))?;
-        if !there.manifest.same_version(&self.manifest) {
-            let (map, mechanism) = (there.manifest.map, there.manifest.mechanism);
+        let manifest = there.manifest();
+        if !manifest.same_content(&self.signed.manifest) {
+            let (map, mechanism) = (manifest.map, manifest.mechanism);
             let reason = format!("map version {map}, mechanism {mechanism}, or other tiles");
             return Err(occupied(reason));
         }
-        // The two manifests differ in their dates at most; all other files must be the same.
+        // The two manifests differ in their links at most; all other files must be the same.
         for (name, bytes) in self.files().filter(|(name, _)| name.contains('/')) {
             let intact = std::fs::read(dir.join(&name)).is_ok_and(|found| found == bytes);
             if !intact {
                 return Err(occupied(format!("this version, but {name} is damaged or missing")));
             }
         }
-        Ok(Written::Already(there.manifest.issued))
+        Ok(Written::Already(manifest.link.issued))
     }
 }
 
@@ -74,27 +75,32 @@ impl Publication {
 #[derive(Debug)]
 pub struct Directory {
     root: PathBuf,
-    /// What is in it.
-    pub manifest: Manifest,
+    /// What is in it, as it was signed.
+    pub signed: SignedManifest,
 }
 
 impl Directory {
     /// Reads and verifies the manifest; files are verified when they are asked for.
     pub fn open(root: &Path, key: &PublicKey) -> Result<Self, TileError> {
         let (text, signature) = (read(&root.join(MANIFEST))?, read(&root.join(SIGNATURE))?);
-        Ok(Self { root: root.into(), manifest: Manifest::verify(&text, &signature, key)? })
+        Ok(Self { root: root.into(), signed: SignedManifest::open(text, signature, key)? })
+    }
+
+    /// What is in it.
+    pub fn manifest(&self) -> &Manifest {
+        &self.signed.manifest
     }
 
     /// The list of places.
     pub fn places(&self) -> Result<Places, TileError> {
-        self.manifest.open_places(&read(&self.root.join(self.manifest.places_path()))?)
+        self.manifest().open_places(&read(&self.root.join(self.manifest().places_path()))?)
     }
 
-    /// A tile, by number.
-    pub fn tile(&self, number: usize) -> Result<Tile, TileError> {
+    /// A tile, by number, with the places that [`Manifest::members`] puts into it.
+    pub fn tile(&self, number: usize, members: &[u32]) -> Result<Tile, TileError> {
         let unknown = || TileError::malformed("tile", "number", "is not in the manifest");
-        let path = self.root.join(self.manifest.tile_path(number).ok_or_else(unknown)?);
-        self.manifest.open_tile(number, &read(&path)?)
+        let path = self.root.join(self.manifest().tile_path(number).ok_or_else(unknown)?);
+        self.manifest().open_tile(number, members, &read(&path)?)
     }
 }
 

@@ -3,7 +3,7 @@
 use lrgeo_map::file::Fingerprint;
 
 /// A BLAKE3 hash: of a file, or the version of a map or mechanism. 64 hexadecimal digits in text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Hash(pub [u8; 32]);
 

@@ -16,6 +16,16 @@ impl Issued {
     pub fn from_unix(seconds: u64) -> Self {
         Self(seconds.min(LAST))
     }
+
+    /// Seconds since 1970.
+    pub fn unix(self) -> u64 {
+        self.0
+    }
+
+    /// So many days later.
+    pub fn plus_days(self, days: u64) -> Self {
+        Self::from_unix(self.0.saturating_add(days.saturating_mul(DAY)))
+    }
 }
 
 /// Days before each month of a year without leap day.

@@ -90,7 +90,8 @@ impl SecretKey {
 }
 
 /// What everybody checks signatures with: `ed25519:` and 64 hexadecimal digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct PublicKey(ed25519_compact::PublicKey);
 
 impl PublicKey {
@@ -106,6 +107,20 @@ const SCHEME: &str = "ed25519:";
 impl std::fmt::Display for PublicKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{SCHEME}{}", to_hex(&self.0[..]))
+    }
+}
+
+impl From<PublicKey> for String {
+    fn from(key: PublicKey) -> Self {
+        key.to_string()
+    }
+}
+
+impl TryFrom<String> for PublicKey {
+    type Error = TileError;
+
+    fn try_from(text: String) -> Result<Self, TileError> {
+        text.parse()
     }
 }
 

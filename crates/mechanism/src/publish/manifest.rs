@@ -1,10 +1,10 @@
-//! The manifest: what was published, for which map, with which promise, in which files. It is the
-//! only thing that is signed; its hashes cover all the rest.
+//! The manifest: what was published, for which map, with which promise, in which files, after which other
+//! manifest. It is the only thing that is signed; its hashes cover all the rest.
 
 use serde::{Deserialize, Serialize};
 
 use super::tile::promise;
-use super::{FORMAT, Grid, Hash, Issued, MOST_PLACES, Places, PublicKey, Tile, TileError};
+use super::{FORMAT, Grid, Hash, Link, MOST_PLACES, Places, Tile, TileError};
 use crate::Guarantee;
 
 /// Stands first in every manifest.
@@ -71,13 +71,8 @@ pub struct TileEntry {
     pub hash: Hash,
     /// Its length.
     pub bytes: u64,
-    /// How many places it holds: the anonymity set of whoever fetches it.
+    /// How many places it holds.
     pub places: u32,
-    /// How many equally likely places would hide as well as these: the exponential of the entropy
-    /// of the prior within the tile.
-    pub effective_places: f64,
-    /// The mean latitude and longitude of its places.
-    pub centre: [f64; 2],
 }
 
 /// What was published.
@@ -88,8 +83,8 @@ pub struct Manifest {
     pub(super) format: String,
     /// [`FORMAT`].
     pub(super) version: u32,
-    /// When it was published.
-    pub issued: Issued,
+    /// Its place among the operator's manifests.
+    pub link: Link,
     /// The version of the map.
     pub map: Hash,
     /// The fingerprint of the mechanism's file.
@@ -108,6 +103,8 @@ pub struct Manifest {
     pub check: Check,
     /// The list of places.
     pub places: FileEntry,
+    /// The hash of the description of the map that a server adds for the modes `local` and `offload`; `null` without.
+    pub description: Option<Hash>,
     /// Which tile a point belongs to.
     pub grid: Grid,
     /// The tiles, by number.
@@ -122,10 +119,9 @@ struct Head {
 }
 
 impl Manifest {
-    /// Reads a manifest that `key` signed. Nothing of it is looked at before the signature is found
-    /// right; then format, shape and numbers are checked.
-    pub fn verify(bytes: &[u8], signature: &[u8], key: &PublicKey) -> Result<Self, TileError> {
-        key.verify(bytes, signature)?;
+    /// Reads the text of a manifest: format, shape and numbers. Only for what was found to be signed:
+    /// [`super::SignedManifest::open`].
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, TileError> {
         let not_json = |error: serde_json::Error| TileError::malformed(FILE, "text", error);
         let head: Head = serde_json::from_slice(bytes).map_err(not_json)?;
         if head.format != FORMAT_NAME {
@@ -142,6 +138,7 @@ impl Manifest {
     fn validate(&self) -> Result<(), TileError> {
         let wrong = |field, reason: &str| Err(TileError::malformed(FILE, field, reason));
         self.guarantee()?;
+        self.link.validate()?;
         let most = MOST_PLACES as u32;
         if self.tiles.iter().any(|tile| tile.places == 0 || tile.places > most) {
             return wrong("tiles", "hold no places, or more than a phone can check");
@@ -170,15 +167,6 @@ impl Manifest {
         }
     }
 
-    /// Refuses a manifest that is older than one that was seen before: an old one, signed as it is,
-    /// served again.
-    pub fn expect_not_before(&self, known: Issued) -> Result<(), TileError> {
-        match self.issued >= known {
-            true => Ok(()),
-            false => Err(TileError::Older { issued: self.issued, known }),
-        }
-    }
-
     /// The tile of a point: see [`Grid::tile_of`].
     pub fn tile_of(&self, at: lrgeo_map::geo::Coord) -> Option<usize> {
         self.grid.tile_of(at)
@@ -204,9 +192,30 @@ impl Manifest {
         }
     }
 
-    /// Reads a tile: [`Tile::open`], and that it is this one, of this map and mechanism, with this
-    /// promise, and holds places that the grid puts into it.
-    pub fn open_tile(&self, tile: usize, bytes: &[u8]) -> Result<Tile, TileError> {
+    /// The places of every tile, ascending, worked out from the grid and the list of places alone.
+    pub fn members(&self, places: &Places) -> Result<Vec<Vec<u32>>, TileError> {
+        let wrong = |field, reason: &str| TileError::malformed(FILE, field, reason);
+        let mut members = vec![Vec::new(); self.tiles.len()];
+        for (place, &at) in places.coords().iter().enumerate() {
+            let tile = self.tile_of(at).and_then(|tile| members.get_mut(tile));
+            tile.ok_or_else(|| wrong("grid", "has no tile for one of its places"))?
+                .push(place as u32);
+        }
+        let same = |(tile, members): (&TileEntry, &Vec<u32>)| tile.places as usize == members.len();
+        match self.tiles.iter().zip(&members).all(same) {
+            true => Ok(members),
+            false => Err(wrong("tiles", "do not hold the places that the grid puts into them")),
+        }
+    }
+
+    /// Reads a tile: [`Tile::open`], and that it is this one, of this map and mechanism, with exactly the places
+    /// that [`Manifest::members`] puts into it.
+    pub fn open_tile(
+        &self,
+        tile: usize,
+        members: &[u32],
+        bytes: &[u8],
+    ) -> Result<Tile, TileError> {
         const FILE: &str = "tile";
         let wrong = |field, reason: &str| Err(TileError::malformed(FILE, field, reason));
         let Some(entry) = self.tiles.get(tile) else {
@@ -218,23 +227,26 @@ impl Manifest {
             let (made_for, wanted) = (opened.map, self.map);
             return Err(TileError::OtherMap { file: FILE, made_for, wanted });
         }
-        if opened.mechanism != self.mechanism || opened.guarantee != self.guarantee()? {
-            return wrong("promise", "is not that of the manifest");
+        if opened.mechanism != self.mechanism {
+            return wrong("mechanism", "is not that of the manifest");
         }
-        let (rows, columns) = (opened.places.len(), opened.rows.present.len());
-        if rows != entry.places as usize || columns != self.places.places as usize {
+        if opened.rows.present.len() != self.places.places as usize {
             return wrong("number of places", "is not that of the manifest");
         }
-        if opened.coords.iter().any(|&at| self.tile_of(at) != Some(tile)) {
-            return wrong("places", "belong to another tile");
+        if opened.places != members {
+            return wrong("places", "are not those that the grid puts into it");
         }
         Ok(opened)
     }
 
-    /// The same thing published: all but the date.
-    pub(super) fn same_version(&self, other: &Self) -> bool {
-        let issued = self.issued;
-        *self == Self { issued, ..other.clone() }
+    /// The same content at another place of the chain.
+    pub fn linked(self, link: Link) -> Self {
+        Self { link, ..self }
+    }
+
+    /// The same thing published, whenever and after whatever.
+    pub fn same_content(&self, other: &Self) -> bool {
+        *self == Self { link: self.link, ..other.clone() }
     }
 
     /// The text that is signed.

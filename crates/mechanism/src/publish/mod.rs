@@ -1,14 +1,16 @@
 //! One mechanism for everybody, cut into public tiles and signed (spec section 9, `published`).
 //!
 //! A phone that wants to report gets the manifest and the list of places, which are the same for
-//! everybody, works out its tile by itself and fetches that one file. What the server learns is the
-//! tile: its places are the anonymity set. `docs/tiles.md` describes the files.
+//! everybody, works out its tile by itself and fetches it, hidden among others or all of them. What the
+//! server learns is which tiles were fetched. `docs/tiles.md` describes the files.
 //!
 //! The operator's side: [`publish`] makes a [`Publication`], [`Publication::write`] puts it into a
-//! directory. The reader's side: [`Manifest::verify`], [`Manifest::open_places`],
-//! [`Manifest::open_tile`], on bytes from wherever; [`Directory`] does the same on a directory.
+//! directory. The reader's side: [`SignedManifest::open`] and its successors ([`SignedManifest::next`]),
+//! [`Manifest::open_places`], [`Manifest::open_tile`] and [`check_rows`], on bytes from wherever; [`Directory`]
+//! does the same on a directory.
 
 mod bytes;
+mod chain;
 mod cut;
 mod directory;
 mod error;
@@ -21,6 +23,7 @@ mod places;
 mod publication;
 mod tile;
 
+pub use chain::{LONGEST_DAYS, Link, SignedManifest, follow, peek};
 pub use directory::{Directory, Written};
 pub use error::TileError;
 pub use grid::Grid;
@@ -30,10 +33,10 @@ pub use key::{PublicKey, SecretKey};
 pub use manifest::{Check, FileEntry, Manifest, Optimum, Promise, TileEntry};
 pub use places::Places;
 pub use publication::{Publication, publish};
-pub use tile::Tile;
+pub use tile::{Tile, check_rows};
 
 /// The version of the format of the manifest and of the files it lists; others are refused.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// A tile with fewer places is merged into a neighbour: see [`Grid`].
 pub const LEAST_PLACES: usize = 5;

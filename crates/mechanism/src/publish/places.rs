@@ -1,4 +1,4 @@
-//! The list of places, the same for everybody: what the columns of a row mean.
+//! The list of places, the same for everybody: what the columns of a row mean, and how likely people are where.
 
 use lrgeo_map::geo::Coord;
 use lrgeo_map::index::SpatialIndex;
@@ -12,17 +12,18 @@ const FILE: &str = "places";
 /// All places of a map, by number.
 pub struct Places {
     coords: Vec<Coord>,
+    prior: Vec<f64>,
     index: SpatialIndex,
 }
 
 impl Places {
-    /// The file: magic, format version, map version, count, latitude and longitude of each.
-    pub(super) fn encode(map: Hash, coords: &[Coord]) -> Vec<u8> {
+    /// The file: magic, format version, map version, count, latitude, longitude and prior of each.
+    pub(super) fn encode(map: Hash, coords: &[Coord], prior: &[f64]) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         put(&mut out, [FORMAT]);
         out.extend_from_slice(&map.0);
         put(&mut out, [coords.len() as u32]);
-        put(&mut out, coords.iter().flat_map(|at| [at.lat(), at.lon()]));
+        put(&mut out, coords.iter().zip(prior).flat_map(|(at, &p)| [at.lat(), at.lon(), p]));
         out
     }
 
@@ -35,9 +36,22 @@ impl Places {
             return Err(TileError::OtherMap { file: FILE, made_for, wanted: map });
         }
         let count = file.number::<u32>("count")? as usize;
-        let coords = get_coords(&mut file, FILE, count)?;
+        let numbers = file.numbers::<f64>("coordinates", count.saturating_mul(3))?;
         file.end()?;
-        Ok(Self { index: SpatialIndex::new(&coords), coords })
+        let coords = numbers.chunks_exact(3).map(|at| Coord::new(at[0], at[1]));
+        let coords: Vec<Coord> = coords
+            .collect::<Result<_, _>>()
+            .map_err(|e| TileError::malformed(FILE, "coordinates", e))?;
+        let prior: Vec<f64> = numbers.chunks_exact(3).map(|at| at[2]).collect();
+        if !prior.iter().all(|p| p.is_finite() && *p >= 0.0) || prior.iter().sum::<f64>() <= 0.0 {
+            return Err(TileError::malformed(FILE, "prior", "holds a number that is no weight"));
+        }
+        let index = SpatialIndex::new(&coords);
+        let near = |(i, &at): (usize, &Coord)| index.nearest_other(i as u32, at) < NEAREST_KM;
+        if coords.iter().enumerate().any(near) {
+            return Err(TileError::malformed(FILE, "coordinates", "name one spot twice"));
+        }
+        Ok(Self { index, coords, prior })
     }
 
     /// Where they are.
@@ -45,11 +59,19 @@ impl Places {
         &self.coords
     }
 
+    /// How likely somebody is at each; not all zero.
+    pub fn prior(&self) -> &[f64] {
+        &self.prior
+    }
+
     /// The place that somebody at `at` counts as being at, and how far it is in kilometres.
     pub fn nearest(&self, at: Coord) -> Option<(u32, f64)> {
         self.index.nearest(at)
     }
 }
+
+/// Places nearer than a metre to each other are one spot under two names: nobody can say at which of them they are.
+const NEAREST_KM: f64 = 1e-3;
 
 impl std::fmt::Debug for Places {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -71,15 +93,4 @@ pub(super) fn expect_kind(
         true => Ok(()),
         false => Err(TileError::OtherFormat { file, found: found.into(), reads: FORMAT }),
     }
-}
-
-/// Latitudes and longitudes.
-pub(super) fn get_coords(
-    bytes: &mut Cursor<'_>,
-    file: &'static str,
-    count: usize,
-) -> Result<Vec<Coord>, TileError> {
-    let numbers = bytes.numbers::<f64>("coordinates", 2 * count)?;
-    let coords = numbers.chunks_exact(2).map(|at| Coord::new(at[0], at[1]));
-    coords.map(|at| at.map_err(|e| TileError::malformed(file, "coordinates", e))).collect()
 }

@@ -1,26 +1,25 @@
 //! Making a publication: verify, cut, encode, read back, sign.
 
 use lrgeo_map::file::Fingerprint;
-use lrgeo_map::geo::Coord;
 use lrgeo_map::progress::Progress;
 use lrgeo_map::units::Length;
 use rayon::prelude::*;
 
 use super::cut::{Cut, cut};
 use super::manifest::{Check, FORMAT_NAME, FileEntry, Manifest, Optimum, Promise, TileEntry};
-use super::{FORMAT, Hash, Issued, Places, PublicKey, SecretKey, Tile, TileError};
+use super::tile::pad;
+use super::{FORMAT, Hash, Link, Places, PublicKey, SecretKey, SignedManifest, Tile, TileError, check_rows};
 use crate::rows::SparseMatrix;
-use crate::sample::weights;
 use crate::verify::{Method, Verdict, verify};
 use crate::{Built, Cover, MechanismError, ObfuscationMatrix, Rows};
 
 /// All files of a publication, in memory.
 #[derive(Debug)]
 pub struct Publication {
-    /// What it says about itself.
-    pub manifest: Manifest,
-    /// The manifest as it is written, and its signature.
-    pub(super) signed: [Vec<u8>; 2],
+    /// What it says about itself, signed.
+    pub signed: SignedManifest,
+    /// The places of each tile.
+    pub members: Vec<Vec<u32>>,
     /// Who signed.
     pub(super) key: PublicKey,
     /// The list of places and the tiles, by number.
@@ -37,7 +36,7 @@ pub fn publish(
     built: &Built,
     fingerprint: Fingerprint,
     side: Option<Length>,
-    issued: Issued,
+    link: Link,
     key: &SecretKey,
     progress: &dyn Progress,
 ) -> Result<Publication, MechanismError> {
@@ -61,29 +60,27 @@ pub fn publish(
     let Cut { grid, tiles: cut } = cut(&built.coords, side)?;
     progress.begin("cutting tiles", cut.len() as u64);
     let (map, mechanism) = (Hash::from(built.map), Hash::from(fingerprint));
-    let tiles: Vec<Vec<u8>> = cut
+    let mut tiles: Vec<Vec<u8>> = cut
         .par_iter()
         .map(|places| {
-            let (places, coords) = (places.clone(), pick(&built.coords, places));
-            let (guarantee, rows) = (built.guarantee, some_rows(&whole, &places));
-            let bytes = Tile { map, mechanism, guarantee, places, coords, rows }.encode();
+            let (places, rows) = (places.clone(), some_rows(&whole, places));
+            let bytes = Tile { map, mechanism, places, rows }.encode();
             progress.advance(1);
             bytes
         })
         .collect();
     progress.end();
-    let places = Places::encode(map, &built.coords);
+    pad(&mut tiles);
+    let places = Places::encode(map, &built.coords, &built.prior);
     let entry = |(bytes, members): (&Vec<u8>, &Vec<u32>)| TileEntry {
         hash: Hash::of(bytes),
         bytes: bytes.len() as u64,
         places: members.len() as u32,
-        effective_places: effective_places(&pick(&built.prior, members)),
-        centre: centre(&pick(&built.coords, members)),
     };
     let manifest = Manifest {
         format: FORMAT_NAME.to_owned(),
         version: FORMAT,
-        issued,
+        link,
         map,
         mechanism,
         kind: built.kind.clone(),
@@ -105,45 +102,41 @@ pub fn publish(
             bytes: places.len() as u64,
             places: built.coords.len() as u32,
         },
+        description: None,
         grid,
         tiles: tiles.iter().zip(&cut).map(entry).collect(),
     };
-    let text = manifest.to_bytes()?;
-    let signature = key.sign(&text).to_vec();
-    let key = key.public();
-    let publication = Publication { manifest, signed: [text, signature], key, places, tiles };
-    publication.read_back(built, &cut, progress)?;
+    let signed = SignedManifest::sign(manifest, key)?;
+    let publication = Publication { signed, members: cut, key: key.public(), places, tiles };
+    publication.read_back(built, progress)?;
     Ok(publication)
 }
 
 impl Publication {
     /// Reads everything as a client will, and compares every row with the mechanism's, bit for bit.
-    fn read_back(
-        &self,
-        built: &Built,
-        cut: &[Vec<u32>],
-        progress: &dyn Progress,
-    ) -> Result<(), MechanismError> {
-        let [text, signature] = &self.signed;
-        if Manifest::verify(text, signature, &self.key)? != self.manifest {
+    fn read_back(&self, built: &Built, progress: &dyn Progress) -> Result<(), MechanismError> {
+        let SignedManifest { manifest, bytes, signature } = &self.signed;
+        if SignedManifest::open(bytes.clone(), signature.clone(), &self.key)? != self.signed {
             return Err(TileError::ReadBack { what: "the manifest" }.into());
         }
         let same = |a: &[f64], b: &[f64]| {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
         };
-        if self.manifest.open_places(&self.places)?.coords() != built.coords {
+        let places = manifest.open_places(&self.places)?;
+        if places.coords() != built.coords || !same(places.prior(), &built.prior) {
             return Err(TileError::ReadBack { what: "the list of places" }.into());
         }
-        progress.begin("reading tiles as a phone does", cut.len() as u64);
-        let read = cut.par_iter().enumerate().try_for_each(|(number, places)| {
-            let tile = self.manifest.open_tile(number, &self.tiles[number])?;
+        let members = manifest.members(&places)?;
+        progress.begin("reading tiles as a phone does", members.len() as u64);
+        let read = members.par_iter().enumerate().try_for_each(|(number, members)| {
+            let tile = manifest.open_tile(number, members, &self.tiles[number])?;
             let mut expected = vec![0.0; built.coords.len()];
-            for &place in places {
+            for &place in members {
                 built.rows.fill(place as usize, &mut expected);
                 let row = tile.row(place).filter(|row| same(row, &expected));
-                let row = row.ok_or(TileError::ReadBack { what: "a row" })?;
-                weights(&row)?;
+                row.ok_or(TileError::ReadBack { what: "a row" })?;
             }
+            check_rows(&[tile], &places, &built.guarantee)?;
             progress.advance(1);
             Ok(())
         });
@@ -194,24 +187,6 @@ fn pick<T: Copy>(values: &[T], places: &[u32]) -> Vec<T> {
     places.iter().map(|&place| values[place as usize]).collect()
 }
 
-/// The exponential of the entropy of weights; weights that are all zero count as equal.
-fn effective_places(weights: &[f64]) -> f64 {
-    let total: f64 = weights.iter().sum();
-    if total <= 0.0 {
-        return weights.len() as f64;
-    }
-    let shares = weights.iter().map(|w| w / total).filter(|p| *p > 0.0);
-    shares.map(|p| -p * p.ln()).sum::<f64>().exp()
-}
-
-fn centre(coords: &[Coord]) -> [f64; 2] {
-    let n = coords.len() as f64;
-    [
-        coords.iter().map(|at| at.lat()).sum::<f64>() / n,
-        coords.iter().map(|at| at.lon()).sum::<f64>() / n,
-    ]
-}
-
 fn check(verdict: &Verdict) -> Check {
     let finding = &verdict.guaranteed;
     let method = match verdict.method {
@@ -224,18 +199,5 @@ fn check(verdict: &Verdict) -> Check {
         violations: finding.violations,
         worst_log_excess: Some(finding.worst_log_excess).filter(|excess| excess.is_finite()),
         effective_epsilon_per_km: finding.effective_epsilon,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_effective_number_counts_likely_places() {
-        assert!((effective_places(&[2.0; 7]) - 7.0).abs() < 1e-12);
-        assert_eq!(effective_places(&[0.0; 3]), 3.0);
-        assert_eq!(effective_places(&[0.0, 5.0, 0.0]), 1.0);
-        assert!((effective_places(&[0.5, 0.25, 0.25]) - 2f64.powf(1.5)).abs() < 1e-12);
     }
 }

@@ -1,12 +1,11 @@
-//! A tile: the exact rows of its places.
-
-use lrgeo_map::geo::Coord;
+//! A tile: the exact rows of its places, and nothing that the list of places or the manifest says already.
 
 use super::bytes::{Cursor, put};
-use super::places::{expect_kind, get_coords};
-use super::{FORMAT, Hash, MOST_PLACES, TileError};
+use super::places::expect_kind;
+use super::{FORMAT, Hash, MOST_PLACES, Places, TileError};
 use crate::rows::SparseMatrix;
-use crate::verify::among;
+use crate::sample::weights;
+use crate::verify::drawn;
 use crate::{Cover, Epsilon, Guarantee, Notion};
 
 const MAGIC: &[u8; 8] = b"LRTILE\r\n";
@@ -17,19 +16,15 @@ const EVERY_COLUMN: u32 = 0;
 /// The explicit columns of each row are listed.
 const LISTED_COLUMNS: u32 = 1;
 
-/// The rows of the places of one tile, with the promise that they keep.
+/// The rows of the places of one tile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tile {
     /// The version of the map.
     pub map: Hash,
     /// The mechanism that the rows are from.
     pub mechanism: Hash,
-    /// What it promises.
-    pub guarantee: Guarantee,
-    /// The numbers of the places, ascending.
+    /// The numbers of the places, ascending; the list of places says where they are.
     pub places: Vec<u32>,
-    /// Where they are.
-    pub coords: Vec<Coord>,
     /// Their rows over all places of the map.
     pub rows: SparseMatrix,
 }
@@ -43,8 +38,8 @@ impl Tile {
         Some(out)
     }
 
-    /// Reads a tile whose hash is known, and believes nothing: format, shape, that every row is a
-    /// distribution, and that all pairs of its rows keep the promise, with rounding against it.
+    /// Reads a tile whose hash is known: format, shape, and that every row is a distribution. Whether its rows
+    /// keep a promise is for [`check_rows`].
     pub fn open(bytes: &[u8], expected: Hash) -> Result<Self, TileError> {
         let found = Hash::of(bytes);
         if found != expected {
@@ -53,32 +48,7 @@ impl Tile {
         let tile = Self::decode(bytes)?;
         let wrong = |error| TileError::malformed(FILE, "rows", error);
         tile.rows.validate().map_err(wrong)?;
-        let Guarantee { notion, epsilon, .. } = tile.guarantee;
-        let finding = among(&tile.compact_rows(), &tile.coords, epsilon, notion.reach_km());
-        if !finding.is_private() {
-            return Err(TileError::NotPrivate { worst_log_excess: finding.worst_log_excess });
-        }
         Ok(tile)
-    }
-
-    /// The rows without repetition: all columns in which every row has its tail are one.
-    fn compact_rows(&self) -> Vec<Vec<f64>> {
-        let matrix = &self.rows;
-        let mut explicit = matrix.column.clone();
-        explicit.sort_unstable();
-        explicit.dedup();
-        let present = matrix.present.iter().filter(|p| **p).count();
-        let width = explicit.len() + usize::from(present > explicit.len());
-        let compact = |row: usize| {
-            let mut values = vec![matrix.tail[row]; width];
-            for at in matrix.start[row]..matrix.start[row + 1] {
-                if let Ok(slot) = explicit.binary_search(&matrix.column[at]) {
-                    values[slot] = matrix.value[at];
-                }
-            }
-            values
-        };
-        (0..self.places.len()).map(compact).collect()
     }
 
     /// The file; `docs/tiles.md` has the table.
@@ -89,10 +59,8 @@ impl Tile {
         put(&mut out, [FORMAT]);
         out.extend_from_slice(&self.map.0);
         out.extend_from_slice(&self.mechanism.0);
-        put(&mut out, [self.guarantee.epsilon.value(), self.guarantee.notion.reach_km()]);
         put(&mut out, [columns as u32, rows as u32]);
         put(&mut out, self.places.iter().copied());
-        put(&mut out, self.coords.iter().flat_map(|at| [at.lat(), at.lon()]));
         let eight = |marks: &[bool]| {
             marks.iter().enumerate().fold(0, |byte, (bit, &mark)| byte | u8::from(mark) << bit)
         };
@@ -115,8 +83,6 @@ impl Tile {
         let mut file = Cursor::new(FILE, bytes);
         expect_kind(&mut file, FILE, MAGIC)?;
         let (map, mechanism) = (Hash(file.hash("map version")?), Hash(file.hash("mechanism")?));
-        let (epsilon, reach) = (file.number::<f64>("epsilon")?, file.number::<f64>("gamma")?);
-        let guarantee = promise(FILE, epsilon, reach)?;
         let columns = file.number::<u32>("map's places")? as usize;
         let rows = file.number::<u32>("number of places")? as usize;
         if rows == 0 || rows > MOST_PLACES {
@@ -127,7 +93,6 @@ impl Tile {
         if !known || !places.windows(2).all(|w| w[0] < w[1]) {
             return Err(wrong("places", "are out of order or not on the map"));
         }
-        let coords = get_coords(&mut file, FILE, rows)?;
         let marks = file.take("present columns", columns.div_ceil(8))?;
         let present: Vec<bool> =
             (0..8 * marks.len()).map(|bit| marks[bit / 8] >> (bit % 8) & 1 == 1).collect();
@@ -159,9 +124,46 @@ impl Tile {
             _ => return Err(wrong("encoding", "is unknown")),
         };
         let value = file.numbers("values", column.len())?;
-        file.end()?;
+        file.padding()?;
         let rows = SparseMatrix { start, column, value, tail, present: present.to_vec() };
-        Ok(Self { map, mechanism, guarantee, places, coords, rows })
+        Ok(Self { map, mechanism, places, rows })
+    }
+}
+
+/// Every two rows of some tiles, as they are drawn from, against a promise: rounding against it, no tolerance. As
+/// much as somebody can check who has these tiles and no others; with all tiles, all of it.
+pub fn check_rows(
+    tiles: &[Tile],
+    places: &Places,
+    guarantee: &Guarantee,
+) -> Result<(), TileError> {
+    let wrong = |error| TileError::malformed(FILE, "rows", error);
+    let (mut rows, mut coords) = (Vec::new(), Vec::new());
+    for tile in tiles {
+        for (index, &place) in tile.places.iter().enumerate() {
+            let mut row = vec![0.0; tile.rows.present.len()];
+            tile.rows.fill_row(index, &mut row);
+            rows.push(weights(&row).map_err(wrong)?);
+            coords.push(places.coords()[place as usize]);
+        }
+    }
+    let finding = drawn(rows, &coords, guarantee.epsilon, guarantee.notion.reach_km());
+    match finding.is_private() {
+        true => Ok(()),
+        false => Err(TileError::NotPrivate { worst_log_excess: finding.worst_log_excess }),
+    }
+}
+
+/// Pads tiles with zeros to few lengths, so that a length says little about which tile it is: that of the longest
+/// (in whole KiB), half of it, a quarter of it, and so on.
+pub(super) fn pad(tiles: &mut [Vec<u8>]) {
+    let longest = tiles.iter().map(Vec::len).max().unwrap_or(0).next_multiple_of(1 << 10);
+    for tile in tiles {
+        let mut length = longest;
+        while length / 2 >= tile.len() {
+            length /= 2;
+        }
+        tile.resize(length.max(tile.len()), 0);
     }
 }
 

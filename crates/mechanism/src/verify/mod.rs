@@ -143,6 +143,43 @@ pub fn among(rows: &[Vec<f64>], coords: &[Coord], epsilon: Epsilon, reach_km: f6
     by_distance(&rows, |i, j| coords[i].distance_km(coords[j]), epsilon, reach_km)
 }
 
+/// The same for rows as they are really drawn from: whole-number weights of one total ([`crate::sample::weights`]). A
+/// float beside each number from above and one from below keep the comparison on our side.
+pub fn drawn(
+    rows: Vec<Vec<u128>>,
+    coords: &[Coord],
+    epsilon: Epsilon,
+    reach_km: f64,
+) -> Finding {
+    let width = rows.first().map_or(0, Vec::len);
+    // Columns that nobody reports satisfy anything.
+    let used: Vec<usize> = (0..width).filter(|&k| rows.iter().any(|row| row[k] > 0)).collect();
+    let bounds = |row: &Vec<u128>| -> (Vec<f64>, Vec<f64>) {
+        let bound = |&k: &usize| match row[k] {
+            0 => (0.0, 0.0),
+            weight => ((weight as f64).next_up(), (weight as f64).next_down()),
+        };
+        used.iter().map(bound).unzip()
+    };
+    let rows: Vec<(Vec<f64>, Vec<f64>)> = rows.par_iter().map(bounds).collect();
+    let compare = |i: usize| {
+        let mut finding = Finding::default();
+        for j in (0..rows.len()).filter(|&j| j != i) {
+            let km = coords[i].distance_km(coords[j]);
+            if km <= reach_km {
+                finding.add(
+                    Pair { at: (i as u32, j as u32), km },
+                    &rows[i].0,
+                    &rows[j].1,
+                    epsilon,
+                );
+            }
+        }
+        finding
+    };
+    (0..rows.len()).into_par_iter().map(compare).reduce(Finding::default, Finding::merge)
+}
+
 /// The same for somebody who knows how far apart the rows are, but not where.
 pub fn by_distance(
     rows: &[&[f64]],

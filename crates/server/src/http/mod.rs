@@ -36,6 +36,8 @@ fn describe() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(public::map))
         .routes(routes!(public::manifest))
         .routes(routes!(public::signature))
+        .routes(routes!(public::earlier))
+        .routes(routes!(public::earlier_signature))
         .routes(routes!(public::places))
         .routes(routes!(public::tile))
         .routes(routes!(public::table_tile))

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{Circle, TableCircle};
-use lrgeo_protocol::public::{MapDescription, Received, Signed, TableTile, Targets};
+use lrgeo_protocol::public::{MapDescription, Received, TableTile, Targets};
 use lrgeo_protocol::quiet::Report;
 use lrgeo_protocol::{Digest, Reason, Refusal};
 
@@ -14,11 +14,19 @@ use crate::refuse;
 use crate::rounds::internal;
 use crate::service::App;
 
-/// Everything public about the map, signed by the operator.
+/// What `local` and `offload` need to know about the map. The manifest holds the hash of the CBOR encoding.
 #[utoipa::path(get, path = "/v1/map", tag = "public",
-    responses((status = 200, body = Signed<MapDescription>), (status = 406, body = Refusal)))]
-pub async fn map(State(app): State<App>, Reads(reads): Reads) -> Answer<Signed<MapDescription>> {
-    Answer(reads, app.catalogue.description.clone())
+    responses((status = 200, body = MapDescription), (status = 304, description = "unchanged"), (status = 406, body = Refusal)))]
+pub async fn map(State(app): State<App>, Reads(reads): Reads, headers: HeaderMap) -> Response {
+    let known = &app.catalogue.description_file;
+    match reads {
+        Encoding::Cbor => file(known, reads.media_type(), false, &headers),
+        Encoding::Json => {
+            let bytes = reads.encode(&app.catalogue.description).into();
+            let json = crate::catalogue::File { bytes, hash: known.hash };
+            file(&json, reads.media_type(), false, &headers)
+        }
+    }
 }
 
 /// The manifest of the published tiles, as it was signed. The header `x-lrgeo-key` names the key, for
@@ -39,6 +47,32 @@ pub async fn manifest(State(app): State<App>, headers: HeaderMap) -> Response {
     responses((status = 200, content_type = "application/octet-stream", description = "ed25519"), (status = 304, description = "unchanged")))]
 pub async fn signature(State(app): State<App>, headers: HeaderMap) -> Response {
     file(&app.catalogue.manifest[1], "application/octet-stream", false, &headers)
+}
+
+/// A manifest that was signed before the present one, for those who have not been here for a while.
+#[utoipa::path(get, path = "/v1/manifests/{hash}", tag = "published", params(("hash" = Digest, Path)),
+    responses((status = 200, content_type = "application/json", description = "see docs/tiles.md"), (status = 304, description = "unchanged"), (status = 404, body = Refusal)))]
+pub async fn earlier(
+    State(app): State<App>,
+    Path(hash): Path<String>,
+    headers: HeaderMap,
+) -> Answered<Response> {
+    let found = hash.parse().ok().and_then(|hash: Digest| app.catalogue.earlier.get(&hash));
+    let [manifest, _] = found.ok_or_else(|| No(Encoding::Json, unknown_file()))?;
+    Ok(file(manifest, "application/json", true, &headers))
+}
+
+/// The signature of an earlier manifest: 64 bytes.
+#[utoipa::path(get, path = "/v1/manifests/{hash}/signature", tag = "published", params(("hash" = Digest, Path)),
+    responses((status = 200, content_type = "application/octet-stream", description = "ed25519"), (status = 304, description = "unchanged"), (status = 404, body = Refusal)))]
+pub async fn earlier_signature(
+    State(app): State<App>,
+    Path(hash): Path<String>,
+    headers: HeaderMap,
+) -> Answered<Response> {
+    let found = hash.parse().ok().and_then(|hash: Digest| app.catalogue.earlier.get(&hash));
+    let [_, signature] = found.ok_or_else(|| No(Encoding::Json, unknown_file()))?;
+    Ok(file(signature, "application/octet-stream", true, &headers))
 }
 
 /// The list of places that the manifest names.
