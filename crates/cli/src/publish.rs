@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use lrgeo_map::units::Length;
 use lrgeo_mechanism::MechanismError;
 use lrgeo_mechanism::publish::{Issued, LEAST_PLACES, Manifest, Publication, Written, publish};
 use serde_json::json;
@@ -31,9 +30,10 @@ pub struct Publish {
     /// The operator's secret key, from `lrgeo key new`.
     #[arg(long, value_name = "KEYFILE")]
     key: PathBuf,
-    /// Side of the squares that are the tiles [default: 8 spacings, about 64 places].
-    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
-    tile: Option<Length>,
+    /// The least number of likely places per tile: the map is cut as long as every part keeps so many.
+    #[arg(long, value_name = "N", default_value_t = LEAST_PLACES as u32,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    tile_places: u32,
     /// Refuse the mechanism unless it was made for this map.
     #[arg(long)]
     map: Option<PathBuf>,
@@ -49,13 +49,14 @@ impl Publish {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         let key = key::open(&self.key)?;
         let (built, fingerprint) = open(&self.mechanism, self.map.as_deref())?;
+        let least = self.tile_places as usize;
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
         let issued = self.issued.unwrap_or_else(|| Issued::from_unix(now()));
-        let publication = publish(&built, fingerprint, self.tile, issued, &key, ui)?;
+        let publication = publish(&built, fingerprint, Some(least), issued, &key, ui)?;
         let written = publication.write(&self.output).map_err(MechanismError::from)?;
 
         let manifest = &publication.manifest;
-        for warning in warnings(manifest) {
+        for warning in warnings(manifest, least) {
             ui.remark(format!("warning: {warning}"));
         }
         let (is_new, issued) = match written {
@@ -72,19 +73,17 @@ impl Publish {
                 "mechanism": manifest.mechanism,
                 "promise": built.guarantee.to_string(),
                 "expected_cost": manifest.expected_cost,
-                "tile_km": manifest.grid.side_km,
                 "bytes": size(&publication),
                 "tiles": manifest.tiles,
-                "warnings": warnings(manifest),
+                "warnings": warnings(manifest, least),
             }));
             return Ok(());
         }
         let bytes: Vec<u64> = manifest.tiles.iter().map(|tile| tile.bytes).collect();
         let largest = bytes.iter().max().copied().unwrap_or(0);
-        let side = format!("{} km", manifest.grid.side_km);
         ui.lines(&[
             ("promise", built.guarantee.to_string()),
-            ("places", format!("{} in {} tiles of {side}", count(built.coords.len()), bytes.len())),
+            ("places", format!("{} in {}", count(built.coords.len()), likely(manifest))),
             ("size", format!("{}, the largest tile {}", kib(size(&publication)), kib(largest))),
             ("signed by", key.public().to_string()),
         ]);
@@ -122,22 +121,27 @@ fn table(manifest: &Manifest) -> String {
     text
 }
 
-/// Tiles that hide badly: few places, or few that anybody is likely to be at.
-fn warnings(manifest: &Manifest) -> Vec<String> {
-    let least = LEAST_PLACES as f64;
-    let tiles = || manifest.tiles.iter().enumerate();
-    let few = tiles().filter(|(_, tile)| (tile.places as usize) < LEAST_PLACES);
-    let few = few.map(|(n, tile)| {
-        format!("tile {n} has only {} places: who fetches it is nearly known", tile.places)
-    });
-    let unlikely = tiles()
-        .filter(|(_, t)| t.places as usize >= LEAST_PLACES && t.effective_places < least)
-        .map(|(n, tile)| {
-            format!(
-                "tile {n} has {} places, but hides no better than {:.1}: most of them are unlikely; \
-                 choose larger tiles with --tile",
-                tile.places, tile.effective_places
-            )
-        });
-    few.chain(unlikely).collect()
+/// How many tiles, and how many likely places they have.
+fn likely(manifest: &Manifest) -> String {
+    let likely = || manifest.tiles.iter().map(|tile| tile.effective_places);
+    let (few, many) =
+        (likely().fold(f64::INFINITY, f64::min), likely().fold(f64::NEG_INFINITY, f64::max));
+    match manifest.tiles.len() {
+        1 => format!("one tile of {many:.0} likely places"),
+        tiles => format!("{tiles} tiles of {few:.0} to {many:.0} likely places"),
+    }
+}
+
+/// Tiles that hide worse than was asked for: the whole map does, or a phone could not check more.
+fn warnings(manifest: &Manifest, least: usize) -> Vec<String> {
+    let tiles = manifest.tiles.iter().enumerate();
+    // Rounding of the effective number aside.
+    let few = tiles.filter(|(_, tile)| tile.effective_places < least as f64 - 1e-5);
+    few.map(|(number, tile)| {
+        format!(
+            "tile {number} has {} places, but hides no better than {:.1} equally likely ones, fewer than {least}",
+            tile.places, tile.effective_places
+        )
+    })
+    .collect()
 }

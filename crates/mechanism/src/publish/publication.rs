@@ -3,12 +3,11 @@
 use lrgeo_map::file::Fingerprint;
 use lrgeo_map::geo::Coord;
 use lrgeo_map::progress::Progress;
-use lrgeo_map::units::Length;
 use rayon::prelude::*;
 
 use super::cut::{Cut, cut};
 use super::manifest::{Check, FORMAT_NAME, FileEntry, Manifest, Optimum, Promise, TileEntry};
-use super::{FORMAT, Hash, Issued, Places, PublicKey, SecretKey, Tile, TileError};
+use super::{FORMAT, Hash, Issued, LEAST_PLACES, Places, PublicKey, SecretKey, Tile, TileError};
 use crate::rows::SparseMatrix;
 use crate::sample::weights;
 use crate::verify::{Method, Verdict, verify};
@@ -28,15 +27,15 @@ pub struct Publication {
     pub(super) tiles: Vec<Vec<u8>>,
 }
 
-/// Verifies a mechanism, cuts it into tiles and signs them. `fingerprint` is that of its file; the
-/// same arguments give the same bytes.
+/// Verifies a mechanism, cuts it into tiles and signs them. `fingerprint` is that of its file, `least`
+/// says how many likely places a tile has at least; the same arguments give the same bytes.
 ///
 /// Refused: a mechanism of a round, one that does not keep its promise, one with a row that cannot be
 /// drawn from.
 pub fn publish(
     built: &Built,
     fingerprint: Fingerprint,
-    side: Option<Length>,
+    least: Option<usize>,
     issued: Issued,
     key: &SecretKey,
     progress: &dyn Progress,
@@ -58,7 +57,7 @@ pub fn publish(
         return Err(MechanismError::invalid("mechanism", "has rows that do not sum to one"));
     }
 
-    let Cut { grid, tiles: cut } = cut(&built.coords, side)?;
+    let Cut { grid, tiles: cut } = cut(&built.coords, &built.prior, least.unwrap_or(LEAST_PLACES))?;
     progress.begin("cutting tiles", cut.len() as u64);
     let (map, mechanism) = (Hash::from(built.map), Hash::from(fingerprint));
     let tiles: Vec<Vec<u8>> = cut
