@@ -176,7 +176,7 @@ impl OnMap {
         for defence in [Defence::Rounded(0.1), Defence::Noise(0.05), Defence::Jitter(0.05)] {
             attacks.push(distances(true, defence));
         }
-        // The grid of tiles depends on the places alone: any mechanism has the same.
+        // Tiles depend on the places and their prior alone: any mechanism has the same.
         let laplace = build(by_name("laplace")?, &city, &plan, ui)?;
         let key = SecretKey::generate()?;
         let fingerprint = city.version();

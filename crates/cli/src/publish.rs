@@ -4,10 +4,9 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use lrgeo_map::units::Length;
 use lrgeo_mechanism::MechanismError;
 use lrgeo_mechanism::publish::{
-    Directory, Issued, LEAST_PLACES, LONGEST_DAYS, Link, Manifest, Publication, Written, publish,
+    Directory, Issued, LEAST_PLACES, LONGEST_DAYS, Link, Publication, Written, publish,
 };
 use serde_json::json;
 
@@ -33,9 +32,10 @@ pub struct Publish {
     /// The operator's secret key, from `lrgeo key new`.
     #[arg(long, value_name = "KEYFILE")]
     key: PathBuf,
-    /// Side of the squares that are the tiles [default: 8 spacings, about 64 places].
-    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
-    tile: Option<Length>,
+    /// The least number of likely places per tile: the map is cut as long as every part keeps so many.
+    #[arg(long, value_name = "N", default_value_t = LEAST_PLACES as u32,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    tile_places: u32,
     /// Refuse the mechanism unless it was made for this map.
     #[arg(long)]
     map: Option<PathBuf>,
@@ -57,6 +57,7 @@ impl Publish {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         let key = key::open(&self.key)?;
         let (built, fingerprint) = open(&self.mechanism, self.map.as_deref())?;
+        let least = self.tile_places as usize;
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
         let issued = self.issued.unwrap_or_else(|| Issued::from_unix(now()));
         let link = match &self.after {
@@ -66,11 +67,11 @@ impl Publish {
             }
             None => Link::first(issued, self.valid_days, key.public()),
         };
-        let publication = publish(&built, fingerprint, self.tile, link, &key, ui)?;
+        let publication = publish(&built, fingerprint, Some(least), link, &key, ui)?;
         let written = publication.write(&self.output).map_err(MechanismError::from)?;
 
         let manifest = &publication.signed.manifest;
-        for warning in warnings(manifest) {
+        for warning in warnings(&publication, least) {
             ui.remark(format!("warning: {warning}"));
         }
         let (is_new, issued) = match written {
@@ -89,23 +90,22 @@ impl Publish {
                 "mechanism": manifest.mechanism,
                 "promise": built.guarantee.to_string(),
                 "expected_cost": manifest.expected_cost,
-                "tile_km": manifest.grid.side_km,
                 "bytes": size(&publication),
                 "tiles": manifest.tiles,
-                "warnings": warnings(manifest),
+                "likely_places": publication.likely,
+                "warnings": warnings(&publication, least),
             }));
             return Ok(());
         }
         let bytes: Vec<u64> = manifest.tiles.iter().map(|tile| tile.bytes).collect();
         let largest = bytes.iter().max().copied().unwrap_or(0);
-        let side = format!("{} km", manifest.grid.side_km);
         ui.lines(&[
             ("promise", built.guarantee.to_string()),
-            ("places", format!("{} in {} tiles of {side}", count(built.coords.len()), bytes.len())),
+            ("places", format!("{} in {}", count(built.coords.len()), likely(&publication))),
             ("size", format!("{}, the largest tile {}", kib(size(&publication)), kib(largest))),
             ("signed by", key.public().to_string()),
         ]);
-        print!("\n{}", table(manifest));
+        print!("\n{}", table(&publication));
         ui.remark(match is_new {
             true => format!("published {}", self.output.display()),
             false => format!("{}: the same version, of {issued}; unchanged", self.output.display()),
@@ -123,12 +123,13 @@ fn kib(bytes: u64) -> String {
 }
 
 /// One line per tile: how well it hides whoever fetches it.
-fn table(manifest: &Manifest) -> String {
-    let mut text = String::from("tile  places        size  file\n");
-    for (number, tile) in manifest.tiles.iter().enumerate() {
+fn table(publication: &Publication) -> String {
+    let mut text = String::from("tile  places  likely        size  file\n");
+    let tiles = publication.signed.manifest.tiles.iter().zip(&publication.likely);
+    for (number, (tile, likely)) in tiles.enumerate() {
         let file: String = tile.hash.to_string().chars().take(12).collect();
         text.push_str(&format!(
-            "{number:>4}  {:>6}  {:>10}  {file}\n",
+            "{number:>4}  {:>6}  {likely:>6.1}  {:>10}  {file}\n",
             tile.places,
             kib(tile.bytes)
         ));
@@ -136,12 +137,27 @@ fn table(manifest: &Manifest) -> String {
     text
 }
 
-/// Tiles that hide badly: few places, or few that anybody is likely to be at.
-fn warnings(manifest: &Manifest) -> Vec<String> {
-    let tiles = || manifest.tiles.iter().enumerate();
-    let few = tiles().filter(|(_, tile)| (tile.places as usize) < LEAST_PLACES);
-    let few = few.map(|(n, tile)| {
-        format!("tile {n} has only {} places: who fetches it is nearly known", tile.places)
-    });
-    few.collect()
+/// How many tiles, and how many likely places they have.
+fn likely(publication: &Publication) -> String {
+    let likely = || publication.likely.iter().copied();
+    let (few, many) =
+        (likely().fold(f64::INFINITY, f64::min), likely().fold(f64::NEG_INFINITY, f64::max));
+    match publication.likely.len() {
+        1 => format!("one tile of {many:.0} likely places"),
+        tiles => format!("{tiles} tiles of {few:.0} to {many:.0} likely places"),
+    }
+}
+
+/// Tiles that hide worse than was asked for: the whole map does, or a phone could not check more.
+fn warnings(publication: &Publication, least: usize) -> Vec<String> {
+    let tiles = publication.members.iter().zip(&publication.likely).enumerate();
+    // Rounding of the effective number aside.
+    let few = tiles.filter(|(_, (_, likely))| **likely < least as f64 - 1e-5);
+    few.map(|(number, (places, likely))| {
+        format!(
+            "tile {number} has {} places, but hides no better than {:.1} equally likely ones, fewer than {least}",
+            places.len(), likely
+        )
+    })
+    .collect()
 }

@@ -35,7 +35,8 @@ fn a_mechanism_is_published_once() {
         "mechanism build city.lrmap --kind exp --all-pairs --epsilon 1.5/km -o city.lrmech",
     );
     let public: PublicKey = scratch.succeed("key new -o operator.key").trim().parse().unwrap();
-    let command = "publish city.lrmech -o tiles --key operator.key --tile 3km --issued 2026-11-16";
+    let command =
+        "publish city.lrmech -o tiles --key operator.key --tile-places 8 --issued 2026-11-16";
     let text = scratch.succeed(command);
     assert!(text.contains("effective") && text.contains(&public.to_string()), "{text}");
 
@@ -55,12 +56,12 @@ fn a_mechanism_is_published_once() {
     assert_eq!(json["tiles"][0]["effective_places"], manifest.tiles[0].effective_places);
 
     let before = scratch.names();
-    let other = scratch.fail("publish city.lrmech -o tiles --key operator.key --tile 2km");
+    let other = scratch.fail("publish city.lrmech -o tiles --key operator.key --tile-places 16");
     assert!(other.contains("never change"), "{other}");
     scratch.fail("publish city.lrmech -o absent/tiles --key operator.key");
     scratch.fail("publish city.lrmap -o new --key operator.key");
     scratch.fail("publish city.lrmech -o new --key absent.key");
-    scratch.fail("publish city.lrmech -o new --key operator.key --tile 1m");
+    scratch.fail("publish city.lrmech -o new --key operator.key --tile-places 0");
     scratch.fail("publish city.lrmech -o new --key operator.key --issued yesterday");
     scratch.succeed("map build --demo --seed 2 --cell 1km -o other.lrmap");
     let stale = scratch.fail("publish city.lrmech -o new --key operator.key --map other.lrmap");

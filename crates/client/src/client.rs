@@ -12,6 +12,7 @@ use lrgeo_protocol::quiet::{Report, ReportedPlace, Request};
 use crate::clock::{Clock, SystemClock};
 use crate::draws::{Draws, Rehearsal};
 use crate::outcome::{Compared, Learnt, Outcome, Times};
+use crate::policy::Policy;
 use crate::session::Session;
 use crate::state::{Kept, Recalled, State};
 use crate::transport::{Answer, Quiet, Server, TransportError};
@@ -75,6 +76,11 @@ impl<D: Draws> Client<D> {
     /// What is remembered.
     pub fn state(&self) -> &State {
         &self.kept.state
+    }
+
+    /// The owner's rules, to be changed; what changes them for good is [`Client::obfuscate`], which writes the state.
+    pub fn policy_mut(&mut self) -> &mut Policy {
+        &mut self.kept.state.policy
     }
 
     /// Remembers that the owner knows what `offload` discloses ([`offload::DISCLOSURE`]).

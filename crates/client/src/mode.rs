@@ -3,9 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// How a report is made, by what the server learns on the way.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// From a row of a public tile. The server learns which tiles were fetched.

@@ -91,7 +91,9 @@ impl std::fmt::Display for Rule {
 
 /// Why the owner's policy says no. No field carries where the user is.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("your policy says no (rule: {rule}): the server offers {offered}, you want {wanted}. {advice}")]
+#[error(
+    "your policy says no (rule: {rule}): the server offers {offered}, you want {wanted}. {advice}"
+)]
 pub struct Refused {
     /// Which rule.
     pub rule: Rule,
@@ -193,7 +195,9 @@ impl Policy {
             rule: Rule::RelevantPlaces,
             offered: format!("a programme with {relevant} relevant places"),
             wanted: format!("at least {least}"),
-            advice: "Use mode `published`, or accept fewer: `lrgeo client policy --least-relevant N`".into(),
+            advice:
+                "Use mode `published`, or accept fewer: `lrgeo client policy --least-relevant N`"
+                    .into(),
         })
     }
 }
@@ -315,7 +319,8 @@ mod tests {
         assert!((likely_places(&far, &[1.0; 60], &all[..7]) - 7.0).abs() < 1e-9);
         assert_eq!(likely_places(&far, &[0.0; 60], &all), 60.0);
         // One house with sixty doors.
-        let near: Vec<Coord> = (0..60).map(|i| corner.offset_km(0.0, 1e-3 * f64::from(i))).collect();
+        let near: Vec<Coord> =
+            (0..60).map(|i| corner.offset_km(0.0, 1e-3 * f64::from(i))).collect();
         assert!((likely_places(&near, &[1.0; 60], &all) - 1.0).abs() < 1e-9);
         assert_eq!((distinct_places(&near, &all), distinct_places(&far, &all)), (1, 60));
         // Sixty places of which one is where everybody is.

@@ -115,7 +115,8 @@ impl<'a> Tiling<'a> {
         memory: &mut Memory,
         draws: &mut dyn Draws,
     ) -> Result<Chosen, ClientError> {
-        let own = self.tile_of(place).ok_or(ClientError::OffTheMap { reach_km: ground.reach_km })?;
+        let own =
+            self.tile_of(place).ok_or(ClientError::OffTheMap { reach_km: ground.reach_km })?;
         let all = self.all();
         if self.is_bearable(&all, policy.fetch_all_bytes) {
             let chosen = self.chosen(all);
@@ -132,7 +133,9 @@ impl<'a> Tiling<'a> {
                 rule: Rule::LikelyPlaces,
                 offered: "a map that was cut into tiles anew each time you asked".into(),
                 wanted: format!("at most {MOST_SETS} ways to cut it, since what they share is you"),
-                advice: "Use another server, or fetch all tiles: `lrgeo client policy --fetch-all 64MB`".into(),
+                advice:
+                    "Use another server, or fetch all tiles: `lrgeo client policy --fetch-all 64MB`"
+                        .into(),
             }
             .into());
         }

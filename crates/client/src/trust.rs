@@ -111,7 +111,8 @@ fn later(
         let signed = SignedManifest::open(bytes, signature, &pinned.signer).map_err(clearer)?;
         return Ok(known(signed, pinned.signer));
     }
-    let link = peek(&bytes)?;
+    // What is no manifest was signed by nobody.
+    let link = peek(&bytes).map_err(|_| clearer(TileError::Signature))?;
     if link.sequence <= pinned.sequence {
         // Only what the operator signed can accuse the operator.
         let signed = SignedManifest::open(bytes, signature, &pinned.signer).map_err(clearer)?;
@@ -124,19 +125,14 @@ fn later(
     let Some((bytes, signature)) = path.pop() else {
         return Err(Lie::nonsense("manifest", "link", "leads nowhere").into());
     };
-    let next = SignedManifest::open(bytes.clone(), signature.clone(), &expected).map_err(clearer)?;
+    let next =
+        SignedManifest::open(bytes.clone(), signature.clone(), &expected).map_err(clearer)?;
     if next.manifest.link.previous != Some(Hash(pinned.manifest.0)) {
         return Err(fork(pinned, next.hash()).into());
     }
     let mut signer = expected;
-    let mut newest = follow(
-        Hash(pinned.manifest.0),
-        pinned.sequence,
-        pinned.issued,
-        &signer,
-        bytes,
-        signature,
-    )?;
+    let mut newest =
+        follow(Hash(pinned.manifest.0), pinned.sequence, pinned.issued, &signer, bytes, signature)?;
     while let Some((bytes, signature)) = path.pop() {
         signer = newest.manifest.link.next_key;
         newest = newest.next(bytes, signature)?;

@@ -71,7 +71,7 @@ fn reports_are_drawn_from_the_row() {
         };
         let moved: Vec<f64> = (0..12).map(|seed| city.distance_km(place, report(seed))).collect();
         assert!(moved.iter().any(|km| *km > 0.0), "{mode}: {moved:?}");
-        assert!(moved.iter().all(|km| *km < 5.0), "{mode}: {moved:?}");
+        assert!(moved.iter().all(|km| *km < 8.0), "{mode}: {moved:?}");
     }
 }
 

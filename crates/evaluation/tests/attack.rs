@@ -59,8 +59,8 @@ fn a_tile_tells_the_prior_within_it_and_nothing_else() {
     let plan = Plan::new(&city, Epsilon::per_km(2.0).unwrap());
     let built = build(by_name("laplace").unwrap(), &city, &plan, &()).unwrap();
     let key = SecretKey::generate().unwrap();
-    let (side, issued) = (Length::from_km(2.0).unwrap(), Issued::from_unix(0));
-    let published = publish(&built, city.version(), Some(side), issued, &key, &()).unwrap();
+    let issued = Issued::from_unix(0);
+    let published = publish(&built, city.version(), Some(10), issued, &key, &()).unwrap();
     let users = everybody(&city);
     let attack = tile(&city, &published.manifest, &users, &vec![false; users.len()]).unwrap();
     let mut members = std::collections::BTreeMap::<usize, Vec<u32>>::new();

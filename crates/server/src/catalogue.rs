@@ -323,7 +323,8 @@ fn open_tiles(
         let built = build(by_name("published")?, city, &plan, progress)?;
         let fingerprint = built.save(&folder.join("mechanism.lrmech"))?;
         let link = chain.next_link(issued, key.public());
-        let publication = publish(&built, fingerprint, None, link, key, progress)?;
+        let publication =
+            publish(&built, fingerprint, Some(config.privacy.tile_places), link, key, progress)?;
         publication.write(&root)?;
     }
     let refused = |error| {

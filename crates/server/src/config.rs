@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use lrgeo_map::units::Length;
+use lrgeo_mechanism::publish::LEAST_PLACES;
 use lrgeo_mechanism::{Engine, Epsilon, Geography, Notion, Plan, RangeRule};
 use serde::Deserialize;
 
@@ -45,6 +46,8 @@ pub struct Privacy {
     pub local: bool,
     /// The proven gap at which the published mechanism is good enough.
     pub gap: Option<f64>,
+    /// At least so many likely places per tile.
+    pub tile_places: usize,
 }
 
 impl Default for Privacy {
@@ -60,6 +63,7 @@ impl Default for Privacy {
             table_cell: "100m".into(),
             local: true,
             gap: None,
+            tile_places: LEAST_PLACES,
         }
     }
 }
@@ -143,6 +147,7 @@ impl Config {
             }
         }
         for (field, value) in [
+            ("privacy.tile_places", self.privacy.tile_places),
             ("rounds.users", rounds.users),
             ("rounds.most_relevant", rounds.most_relevant),
             ("rounds.most_waiting", rounds.most_waiting),

@@ -14,12 +14,7 @@ use crate::catalogue::{File, digest};
 
 /// For every tile by number, given the places of each, what the table says between the places relevant to any of its places
 /// and those that may be reported from them.
-pub fn table_tiles(
-    city: &City,
-    plan: &Plan,
-    table: &CostTable,
-    members: &[Vec<u32>],
-) -> Vec<File> {
+pub fn table_tiles(city: &City, plan: &Plan, table: &CostTable, members: &[Vec<u32>]) -> Vec<File> {
     let graph = geo_ind_graph(city, plan);
     let slice = |(tile, members): (usize, &Vec<u32>)| {
         let relevant =

@@ -59,7 +59,11 @@ fn as_lines(state: &State, path: &std::path::Path) -> Vec<(&'static str, String)
         format!("{lat:.6},{lon:.6}  {}, {epsilon}, drawn {drawn}", r.mode)
     };
     let server = |p: &Pinned| {
-        let fork = if p.fork.is_some() { "\n  SIGNED TWO DIFFERENT MANIFESTS: not used any more" } else { "" };
+        let fork = if p.fork.is_some() {
+            "\n  SIGNED TWO DIFFERENT MANIFESTS: not used any more"
+        } else {
+            ""
+        };
         format!("{}\n  {}, manifest {} of {}{fork}", p.server, p.key, p.sequence, p.issued)
     };
     let list = |lines: Vec<String>| match lines.is_empty() {

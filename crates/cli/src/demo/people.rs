@@ -51,7 +51,8 @@ pub fn use_the_service(
         let mut state = state.map_err(ClientError::from)?;
         let policy = &mut state.state.policy;
         // These people agree to the epsilon of the demo, and to what the paper's own modes promise.
-        policy.most_epsilon_per_km = policy.most_epsilon_per_km.max(2.0 * catalogue.plan.epsilon.value());
+        policy.most_epsilon_per_km =
+            policy.most_epsilon_per_km.max(2.0 * catalogue.plan.epsilon.value());
         if mode != Mode::Published {
             policy.protects = Protects::RelevantPlaces;
         }

@@ -42,7 +42,8 @@ pub fn row(
     let policy = kept.state.policy;
     let relevant = described.relevant(place, upload::relevant_max(described));
     common.allow_relevant(&policy, &relevant)?;
-    let centre = kept.state.memory.centre(&common.ground, place, || choose_centre(&relevant, draws))?;
+    let centre =
+        kept.state.memory.centre(&common.ground, place, || choose_centre(&relevant, draws))?;
     // Asked again after a crash, the circle is the same.
     kept.commit()?;
     let table = server.circle(&circle(described, centre))?;

@@ -133,8 +133,8 @@ impl Ledger {
     pub(super) fn validate(&self) -> Result<(), &'static str> {
         let sum: f64 = self.spends.iter().map(|s| s.epsilon_per_km).sum();
         // Written so that a sum that is not a number is refused.
-        let counted = self.lifetime_per_km.is_finite()
-            && self.lifetime_per_km >= sum * (1.0 - ROUNDING);
+        let counted =
+            self.lifetime_per_km.is_finite() && self.lifetime_per_km >= sum * (1.0 - ROUNDING);
         if !counted {
             return Err("the ledger has spent less in a lifetime than in a year");
         }
@@ -174,7 +174,9 @@ impl Ledger {
                 true => format!(
                     "this server's epsilon alone is above your cap: use another, or `lrgeo client policy --per-period {epsilon}/km`"
                 ),
-                false => "wait, or raise the cap with `lrgeo client policy --per-period`".to_owned(),
+                false => {
+                    "wait, or raise the cap with `lrgeo client policy --per-period`".to_owned()
+                }
             };
             let period_hours = limit.period_seconds as f64 / 3600.0;
             return Err(LedgerError::OverCap { spent, cap, period_hours, asked: epsilon, advice });

@@ -124,13 +124,7 @@ impl Memory {
     }
 
     /// Remembers a new report.
-    pub fn remember(
-        &mut self,
-        ground: &Ground,
-        place: &OwnPlace,
-        recalled: &Recalled,
-        mode: Mode,
-    ) {
+    pub fn remember(&mut self, ground: &Ground, place: &OwnPlace, recalled: &Recalled, mode: Mode) {
         let here = ground.coord(place);
         let Some(report) = ground.report_coord(recalled.report) else { return };
         self.reports.push(Remembered {

@@ -2,6 +2,7 @@
 //! about what the server answers.
 #![allow(dead_code)]
 
+pub mod operator;
 pub mod proxy;
 
 use std::path::PathBuf;
@@ -95,6 +96,7 @@ pub fn config() -> Config {
     config.privacy.lr_radius = Some("1.6km".into());
     config.privacy.exp_radius = Some("0.9km".into());
     config.privacy.obf_radius = Some("2.2km".into());
+    config.privacy.tile_places = 20;
     config.rounds.window_seconds = 0.3;
     config
 }
@@ -151,9 +153,10 @@ pub fn rehearsing(address: &str, forced: impl IntoIterator<Item = u32>) -> Clien
     client(address, InMemory::default().reopen(), Rehearsal::seeded(7).forced(forced))
 }
 
-/// Somebody who agrees to what the paper's own modes promise.
+/// Somebody who agrees to what the paper's own modes promise, at the edge of the map too.
 pub fn client(address: &str, mut kept: Kept, draws: Rehearsal) -> Client<Rehearsal> {
     kept.state.policy.protects = Protects::RelevantPlaces;
+    kept.state.policy.least_relevant_places = 3;
     let http = Http::new(&format!("http://{address}")).unwrap();
     let mut client = Client::rehearse(http, kept, draws).targets(3);
     client.understand_offload().unwrap();

@@ -1,19 +1,20 @@
-//! Cutting a map into tiles.
+//! Cutting a map into tiles of like population.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use lrgeo_map::geo::{BoundingBox, Coord};
 use lrgeo_map::index::SpatialIndex;
 use lrgeo_map::places::spacing_km;
 use lrgeo_map::units::Length;
 
-use super::grid::Grid;
-use super::{LEAST_PLACES, MOST_PLACES, TileError};
+use super::grid::{Grid, MOST_CELLS};
+use super::{MOST_PLACES, TileError};
 
-/// Without a wish, squares have this many spacings a side: 64 places where places are even.
-const SPACINGS: f64 = 8.0;
-/// Where they are not, squares grow until the average place shares its own with this many.
-const WANTED_PLACES: f64 = 50.0;
+/// Squares of one spacing are fine enough for cuts that balance. Where places are uneven these would
+/// be too many; squares then grow until there are only this many per place,
+const SQUARES_PER_PLACE: u64 = 4;
+/// or so many in all, which no manifest is too small for.
+const FEW_SQUARES: u64 = 2_500;
 
 /// The tiles of a map.
 pub struct Cut {
@@ -21,135 +22,221 @@ pub struct Cut {
     pub grid: Grid,
     /// The places of each, ascending.
     pub tiles: Vec<Vec<u32>>,
+    /// How many equally likely places would hide as well as those of each.
+    pub likely: Vec<f64>,
 }
 
-/// Cuts squares of side `side`, or of a side that suits the map.
-pub fn cut(coords: &[Coord], side: Option<Length>) -> Result<Cut, TileError> {
-    let empty = || TileError::Size("there are no places to cut into tiles".into());
-    let bounds = BoundingBox::around(coords.iter().copied()).ok_or_else(empty)?;
-    let spacing_km = spacing_km(coords).unwrap_or(1.0).max(1e-3);
-    let side = match side {
-        Some(side) => side,
-        None => suitable_side(coords, bounds, spacing_km)?,
+/// Cuts a map by the rule of [`Grid`] into tiles of at least `least` likely places each.
+pub fn cut(coords: &[Coord], prior: &[f64], least: usize) -> Result<Cut, TileError> {
+    let bounds = BoundingBox::around(coords.iter().copied());
+    let bounds = bounds.filter(|_| coords.len() == prior.len());
+    let bounds =
+        bounds.ok_or_else(|| TileError::Size("there are no places to cut into tiles".into()))?;
+    let (mut grid, squares) = squares(coords, prior, bounds)?;
+    let parts = bisect(squares, least as f64);
+
+    let mut tile_of_cell = vec![None; grid.cells()?];
+    for (tile, part) in parts.iter().enumerate() {
+        part.iter().for_each(|square| tile_of_cell[square.cell] = Some(tile as u32));
+    }
+    let members = |part: Vec<Square>| {
+        let mut places: Vec<u32> = part.into_iter().flat_map(|square| square.places).collect();
+        places.sort_unstable();
+        places
     };
-    // A margin of one spacing: who stands half a cell outside the outermost places is on the map.
-    let mut grid = Grid::over(bounds, spacing_km, side);
-    let cells = grid.cells()?;
+    let likely = parts.iter().map(|part| population(part).effective()).collect();
+    let tiles: Vec<Vec<u32>> = parts.into_iter().map(members).collect();
+    // Squares without places follow the place nearest to their centre.
     let index = SpatialIndex::new(coords);
-    let group_of = merge(coords, squares(coords, &grid)?, &index, spacing_km);
-
-    let mut number = BTreeMap::new();
-    for &group in &group_of {
-        number.insert(group, 0);
-    }
-    number.values_mut().enumerate().for_each(|(n, tile)| *tile = n);
-    let mut tiles = vec![Vec::new(); number.len()];
-    for (place, group) in group_of.iter().enumerate() {
-        tiles[number[group]].push(place as u32);
-    }
-    if let Some(largest) = tiles.iter().map(Vec::len).max().filter(|&n| n > MOST_PLACES) {
-        return Err(TileError::Size(format!(
-            "squares of {side} put {largest} places into one tile, more than {MOST_PLACES}; \
-             choose smaller ones with --tile"
-        )));
-    }
-    // Squares with places have theirs; the others follow the place nearest to their centre.
-    let mut tile_of_cell = vec![None; cells];
-    for (place, &at) in coords.iter().enumerate() {
-        if let Some(cell) = grid.cell_of(at) {
-            tile_of_cell[cell as usize] = Some(number[&group_of[place]]);
-        }
-    }
-    let nearest = |cell: usize| grid.centre(cell).and_then(|centre| index.nearest(centre));
-    let tile = |cell: usize, tile: Option<usize>| {
-        tile.or_else(|| nearest(cell).map(|(place, _)| number[&group_of[place as usize]]))
+    let follow = |cell: usize| {
+        let (place, _) = index.nearest(grid.centre(cell)?)?;
+        tile_of_cell[usize::try_from(grid.cell_of(coords[place as usize])?).ok()?]
     };
-    let named = tile_of_cell.into_iter().enumerate().map(|(c, t)| tile(c, t).unwrap_or(0) as u32);
-    grid.tiles = named.collect();
-    Ok(Cut { grid, tiles })
+    let tile = |cell: usize| tile_of_cell[cell].or_else(|| follow(cell)).unwrap_or(0);
+    let named = (0..tile_of_cell.len()).map(tile).collect();
+    grid.tiles = named;
+    Ok(Cut { grid, tiles, likely })
 }
 
-/// The square of every place.
-fn squares(coords: &[Coord], grid: &Grid) -> Result<Vec<u64>, TileError> {
-    let outside = || TileError::Size("a place lies outside the grid over all places".into());
-    coords.iter().map(|&at| grid.cell_of(at).ok_or_else(outside)).collect()
+/// Likely places of some squares together.
+fn population(squares: &[Square]) -> Likely {
+    let mut all = Likely::default();
+    squares.iter().for_each(|square| all.add(square.likely));
+    all
 }
 
-/// The side of squares in which the average place has company, in whole steps of 10 m.
-fn suitable_side(
+/// A square with places: the atom of a cut.
+struct Square {
+    cell: usize,
+    /// Row and column.
+    at: [u32; 2],
+    places: Vec<u32>,
+    likely: Likely,
+}
+
+/// A grid that suits the map, and those of its squares that have places, from the south-west.
+fn squares(
     coords: &[Coord],
+    prior: &[f64],
     bounds: BoundingBox,
-    spacing_km: f64,
-) -> Result<Length, TileError> {
-    let mut km = SPACINGS * spacing_km;
+) -> Result<(Grid, Vec<Square>), TileError> {
+    // Places may all be the same point; a metre is a spacing that loops end with.
+    let spacing_km = spacing_km(coords).unwrap_or(1.0).max(1e-3);
+    let over = |side_km: f64| -> Result<Grid, TileError> {
+        let side = Length::from_km(side_km).map_err(|error| TileError::Size(error.to_string()))?;
+        // With this margin even places are in the middle of squares of one spacing, where rounding
+        // does no harm, and who stands half a cell outside the outermost places is on the map.
+        Ok(Grid::over(bounds, 1.5 * spacing_km, side))
+    };
+    let count = |grid: &Grid| u64::from(grid.rows) * u64::from(grid.columns);
+    let suitable = (SQUARES_PER_PLACE * coords.len() as u64).clamp(FEW_SQUARES, MOST_CELLS);
+    let mut side_km = spacing_km;
+    let mut grid = over(side_km)?;
+    while count(&grid) > suitable {
+        side_km *= 1.1;
+        grid = over(side_km)?;
+    }
     loop {
-        let rounded = (km * 100.0 - 1e-6).ceil() / 100.0;
-        let side = Length::from_km(rounded).map_err(|e| TileError::Size(e.to_string()))?;
-        let grid = Grid::over(bounds, spacing_km, side);
-        let mut company = BTreeMap::<u64, f64>::new();
-        for square in squares(coords, &grid)? {
-            *company.entry(square).or_default() += 1.0;
+        let squares = occupied(coords, prior, &grid)?;
+        let crowd = squares.iter().map(|square| square.places.len()).max().unwrap_or(0);
+        if crowd <= MOST_PLACES {
+            return Ok((grid, squares));
         }
-        let average = company.values().map(|n| n * n).sum::<f64>() / coords.len() as f64;
-        if average >= WANTED_PLACES || company.len() == 1 {
-            return Ok(side);
+        side_km /= 2.0;
+        grid = over(side_km)?;
+        if count(&grid) > MOST_CELLS {
+            return Err(TileError::Size(format!(
+                "{crowd} places lie so close together that they are one tile, more than {MOST_PLACES}; \
+                 squares that tell them apart make a grid of more than {MOST_CELLS}"
+            )));
         }
-        km *= 1.1;
     }
 }
 
-/// Rule 1 of [`Grid`]: the group of every place, named by one of its squares.
-fn merge(
-    coords: &[Coord],
-    mut group_of: Vec<u64>,
-    index: &SpatialIndex,
-    spacing_km: f64,
-) -> Vec<u64> {
-    let mut members = BTreeMap::<u64, Vec<u32>>::new();
-    for (place, &group) in group_of.iter().enumerate() {
-        members.entry(group).or_default().push(place as u32);
+fn occupied(coords: &[Coord], prior: &[f64], grid: &Grid) -> Result<Vec<Square>, TileError> {
+    let outside = || TileError::Size("a place lies outside the grid over all places".into());
+    let mut squares = BTreeMap::<usize, Square>::new();
+    for (place, &here) in coords.iter().enumerate() {
+        let cell = grid.cell_of(here).and_then(|cell| usize::try_from(cell).ok());
+        let cell = cell.ok_or_else(outside)?;
+        let columns = grid.columns as usize;
+        let square = squares.entry(cell).or_insert_with(|| Square {
+            cell,
+            at: [(cell / columns) as u32, (cell % columns) as u32],
+            places: Vec::new(),
+            likely: Likely::default(),
+        });
+        square.places.push(place as u32);
+        square.likely.add(Likely::one(prior[place]));
     }
-    let mut by_size: BTreeSet<(usize, u64)> = members.iter().map(|(&g, m)| (m.len(), g)).collect();
-    while let Some(&(size, small)) = by_size.first().filter(|_| by_size.len() > 1) {
-        if size >= LEAST_PLACES {
-            break;
-        }
-        let moving = members.remove(&small).unwrap_or_default();
-        let joined = group_of[nearest_other(coords, &moving, &group_of, index, spacing_km)];
-        moving.iter().for_each(|&place| group_of[place as usize] = joined);
-        let home = members.entry(joined).or_default();
-        by_size.remove(&(size, small));
-        by_size.remove(&(home.len(), joined));
-        home.extend(moving);
-        by_size.insert((home.len(), joined));
-    }
-    group_of
+    Ok(squares.into_values().collect())
 }
 
-/// The place outside the group of `moving` that is nearest to one of them.
-fn nearest_other(
-    coords: &[Coord],
-    moving: &[u32],
-    group_of: &[u64],
-    index: &SpatialIndex,
-    spacing_km: f64,
-) -> usize {
-    let own = group_of[moving[0] as usize];
-    let mut radius_km = 2.0 * spacing_km;
-    loop {
-        let near = moving.iter().flat_map(|&p| index.within(coords[p as usize], radius_km));
-        let outside = near.filter(|&(place, _)| group_of[place as usize] != own);
-        let nearest = outside.min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
-        if let Some((place, _)) = nearest {
-            return place as usize;
+/// Rules 1 to 3 of [`Grid`]: parts from the south-west. A list of what is to be done, not recursion:
+/// an uneven prior can make hundreds of cuts one inside the other.
+fn bisect(squares: Vec<Square>, least: f64) -> Vec<Vec<Square>> {
+    let (mut parts, mut open) = (Vec::new(), vec![squares]);
+    while let Some(part) = open.pop() {
+        match division(&part, least) {
+            Some(Division { axis, line, .. }) => {
+                let (low, high) = part.into_iter().partition(|square| square.at[axis] <= line);
+                open.extend([high, low]);
+            }
+            None => parts.push(part),
         }
-        radius_km *= 2.0;
+    }
+    parts
+}
+
+/// Where a part is cut in two.
+#[derive(Clone, Copy)]
+struct Division {
+    axis: usize,
+    /// The last row or column of the southern or western half.
+    line: u32,
+    /// How good it is: the likely places of the half that has fewer, then its places.
+    worth: (f64, usize),
+}
+
+/// The cut of a part, if it is to be cut.
+fn division(part: &[Square], least: f64) -> Option<Division> {
+    let span = |axis: usize| {
+        let along = || part.iter().map(|square| square.at[axis]);
+        along().max().unwrap_or(0) - along().min().unwrap_or(0)
+    };
+    let axes = if span(0) >= span(1) { [0, 1] } else { [1, 0] };
+    let best = axes.map(|axis| balanced(part, axis));
+    let enough = best.into_iter().flatten().find(|cut| cut.worth.0 >= least);
+    let places: usize = part.iter().map(|square| square.places.len()).sum();
+    enough.or_else(|| {
+        let better = |a: Division, b: Division| if b.worth > a.worth { b } else { a };
+        best.into_iter().flatten().reduce(better).filter(|_| places > MOST_PLACES)
+    })
+}
+
+/// The cut across one axis whose smaller half has most; of equals the first.
+fn balanced(part: &[Square], axis: usize) -> Option<Division> {
+    let mut lines = BTreeMap::<u32, Likely>::new();
+    for square in part {
+        lines.entry(square.at[axis]).or_default().add(square.likely);
+    }
+    let (mut low, mut high) = (Likely::default(), Likely::default());
+    // From both ends, each sum forwards: differences of sums would cancel where priors are uneven.
+    let mut above = Vec::with_capacity(lines.len());
+    for &likely in lines.values().rev() {
+        above.push(high);
+        high.add(likely);
+    }
+    let mut best: Option<Division> = None;
+    for ((&line, &likely), high) in lines.iter().zip(above.into_iter().rev()) {
+        low.add(likely);
+        let worth = (low.effective().min(high.effective()), low.places.min(high.places));
+        if high.places > 0 && best.is_none_or(|best| worth > best.worth) {
+            best = Some(Division { axis, line, worth });
+        }
+    }
+    best
+}
+
+/// How many places, and how unevenly likely.
+#[derive(Clone, Copy, Default)]
+struct Likely {
+    places: usize,
+    /// Sum of `p` and of `p ln p`.
+    mass: f64,
+    plogp: f64,
+}
+
+impl Likely {
+    fn one(p: f64) -> Self {
+        // A weight that is none (negative, not a number) is nobody's place.
+        let mass = if p > 0.0 && p.is_finite() { p } else { 0.0 };
+        Self { places: 1, mass, plogp: if mass > 0.0 { mass * mass.ln() } else { 0.0 } }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.places += other.places;
+        self.mass += other.mass;
+        self.plogp += other.plogp;
+    }
+
+    /// How many equally likely places would hide as well, the exponential of the entropy; even where
+    /// nobody is expected. To the nearest millionth: equals are then equal whatever the order of sums.
+    fn effective(&self) -> f64 {
+        let number = match self.mass > 0.0 {
+            true => (self.mass.ln() - self.plogp / self.mass).exp(),
+            false => self.places as f64,
+        };
+        (number * 1e6).round() / 1e6
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use lrgeo_map::rng::SplitMix;
+
     use super::*;
+    use crate::publish::LEAST_PLACES;
 
     fn block(rows: u32, columns: u32, corner: Coord, spacing_km: f64) -> Vec<Coord> {
         let at = |n: u32| spacing_km * f64::from(n);
@@ -160,82 +247,200 @@ mod tests {
         Coord::new(41.8, 12.4).unwrap()
     }
 
-    /// Every place is in exactly one tile, and the grid alone says in which.
-    fn check(coords: &[Coord], cut: &Cut) {
+    fn even(coords: &[Coord]) -> Vec<f64> {
+        vec![1.0 / coords.len() as f64; coords.len()]
+    }
+
+    fn likely(prior: &[f64], places: &[u32]) -> f64 {
+        let weights: Vec<f64> = places.iter().map(|&place| prior[place as usize]).collect();
+        let total: f64 = weights.iter().sum();
+        if total <= 0.0 {
+            return weights.len() as f64;
+        }
+        let shares = weights.iter().map(|w| w / total).filter(|p| *p > 0.0);
+        shares.map(|p| -p * p.ln()).sum::<f64>().exp()
+    }
+
+    /// Every place is in exactly one tile, the grid alone says in which, and every tile has as many
+    /// likely places as it must, unless the map has not.
+    fn check(coords: &[Coord], prior: &[f64], least: usize) -> Cut {
+        let cut = cut(coords, prior, least).unwrap();
         let mut seen = vec![0; coords.len()];
+        let all: Vec<u32> = (0..coords.len() as u32).collect();
         for (tile, places) in cut.tiles.iter().enumerate() {
             assert!(places.windows(2).all(|w| w[0] < w[1]));
             for &place in places {
                 seen[place as usize] += 1;
                 assert_eq!(cut.grid.tile_of(coords[place as usize]), Some(tile));
             }
+            let (found, whole) = (likely(prior, places), likely(prior, &all));
+            let bound = (least as f64).min(whole) - 1e-5;
+            assert!(found >= bound, "tile {tile}: {found} of {} places", places.len());
         }
         assert!(seen.into_iter().all(|n| n == 1));
         cut.grid.validate(cut.tiles.len()).unwrap();
+        cut
+    }
+
+    fn sizes(cut: &Cut) -> Vec<usize> {
+        cut.tiles.iter().map(Vec::len).collect()
     }
 
     #[test]
-    fn an_even_map_is_cut_into_tiles_of_about_64_places() {
+    fn even_maps_are_cut_into_tiles_of_like_size() {
+        for (rows, columns) in
+            [(40, 40), (17, 17), (36, 37), (10, 30), (1, 400), (101, 7), (13, 8), (60, 25)]
+        {
+            for least in [10, LEAST_PLACES, 64] {
+                let coords = block(rows, columns, rome(), 0.5);
+                let sizes = sizes(&check(&coords, &even(&coords), least));
+                let (few, many) = (*sizes.iter().min().unwrap(), *sizes.iter().max().unwrap());
+                assert!(many as f64 <= 2.5 * few as f64, "{rows} x {columns}: {sizes:?}");
+                assert!(sizes.len() == 1 || many < 5 * least / 2, "{rows} x {columns}: {sizes:?}");
+            }
+        }
+        // 40 x 40 halves five times.
         let coords = block(40, 40, rome(), 0.5);
-        let cut = cut(&coords, None).unwrap();
-        check(&coords, &cut);
-        assert_eq!(cut.grid.side_km, 4.0);
-        let sizes: Vec<usize> = cut.tiles.iter().map(Vec::len).collect();
-        assert!(sizes.iter().all(|&n| (LEAST_PLACES..=100).contains(&n)), "{sizes:?}");
-        assert!(sizes.iter().filter(|&&n| (56..=72).contains(&n)).count() >= 16, "{sizes:?}");
+        assert_eq!(sizes(&check(&coords, &even(&coords), 50)), vec![50; 32]);
     }
 
     #[test]
-    fn uneven_places_get_larger_squares() {
-        // Pairs of places 20 m apart every 500 m: the spacing alone would make tiles of 160 m.
+    fn a_tile_of_even_places_is_one_piece() {
+        let coords = block(24, 24, rome(), 0.5);
+        let cut = check(&coords, &even(&coords), 50);
+        assert_eq!(cut.tiles.len(), 8);
+        for tile in &cut.tiles {
+            let row = |p: &u32| p / 24;
+            let column = |p: &u32| p % 24;
+            let span = |of: &dyn Fn(&u32) -> u32| {
+                tile.iter().map(of).max().unwrap() - tile.iter().map(of).min().unwrap() + 1
+            };
+            assert_eq!(span(&row) * span(&column), tile.len() as u32, "a rectangle");
+        }
+    }
+
+    #[test]
+    fn uneven_priors_over_four_orders_of_magnitude_with_zeros() {
+        let mut random = SplitMix::new(5);
+        let mut several = 0;
+        for round in 0..60 {
+            let (rows, columns) = (8 + random.below(30) as u32, 8 + random.below(30) as u32);
+            let coords = block(rows, columns, rome(), 0.4);
+            let mut prior: Vec<f64> =
+                coords.iter().map(|_| 10f64.powf(random.between(-4.0, 0.0))).collect();
+            for p in &mut prior {
+                if random.unit() < 0.2 {
+                    *p = 0.0;
+                }
+            }
+            if round % 3 == 0 {
+                // Half of the map is nobody's, as a lake is.
+                prior.iter_mut().take(coords.len() / 2).for_each(|p| *p = 0.0);
+            }
+            several += usize::from(check(&coords, &prior, 12).tiles.len() > 1);
+        }
+        assert!(several >= 50, "only {several} of 60 maps were cut at all");
+    }
+
+    #[test]
+    fn a_prior_on_few_places_makes_few_tiles() {
+        let coords = block(30, 30, rome(), 0.5);
+        let mut prior = vec![0.0; 900];
+        prior[400] = 1.0;
+        // Where nobody is expected, everything counts: 105 places have no cut that leaves 50 on both sides.
+        assert_eq!(check(&coords, &vec![0.0; 900], 50).tiles.len(), 12);
+        // Whoever uses the map is at that place; no cut may make that plainer than it is.
+        let alone = check(&coords, &prior, 50);
+        assert_eq!(alone.tiles.len(), 1);
+        prior.iter_mut().take(60).for_each(|p| *p = 1.0);
+        prior.iter_mut().skip(800).for_each(|p| *p = 1e-4);
+        let three = check(&coords, &prior, 40);
+        assert!(three.tiles.len() >= 2, "{:?}", sizes(&three));
+    }
+
+    #[test]
+    fn uneven_places_share_squares() {
+        // Pairs of places 20 m apart every 500 m: squares of the spacing would be 250,000.
         let pairs = block(20, 20, rome(), 0.5);
         let coords: Vec<Coord> =
             pairs.iter().flat_map(|&at| [at, at.offset_km(0.02, 0.0)]).collect();
-        let cut = cut(&coords, None).unwrap();
-        check(&coords, &cut);
-        let average = cut.tiles.iter().map(|t| (t.len() * t.len()) as f64).sum::<f64>();
-        assert!(average / coords.len() as f64 >= WANTED_PLACES);
+        let cut = check(&coords, &even(&coords), 50);
+        assert!(cut.grid.tiles.len() <= 3_200);
+        assert_eq!(sizes(&cut), vec![50; 16]);
+
+        // Two towns a thousand kilometres apart.
+        let mut coords = block(12, 12, rome(), 0.1);
+        coords.extend(block(12, 12, rome().offset_km(700.0, 700.0), 0.1));
+        let cut = check(&coords, &even(&coords), 50);
+        assert_eq!(sizes(&cut), [144, 144]);
+
+        // At random, dense in the middle.
+        let mut random = SplitMix::new(9);
+        let coords: Vec<Coord> = (0..3_000)
+            .map(|_| {
+                let km = 20.0 * random.unit().powi(3);
+                let angle = random.between(0.0, std::f64::consts::TAU);
+                rome().offset_km(km * angle.sin(), km * angle.cos())
+            })
+            .collect();
+        let cut = check(&coords, &even(&coords), 50);
+        assert!(cut.tiles.len() >= 15, "{:?}", sizes(&cut));
     }
 
     #[test]
-    fn small_tiles_join_the_neighbour_with_the_nearest_place() {
-        // A block, and three places far in the east, of which none has company enough.
-        let mut coords = block(10, 10, rome(), 0.5);
-        coords.extend(block(3, 1, rome().offset_km(0.0, 30.0), 0.5));
-        let cut = cut(&coords, Some(Length::from_km(2.5).unwrap())).unwrap();
-        check(&coords, &cut);
-        assert!(cut.tiles.iter().all(|tile| tile.len() >= LEAST_PLACES));
-        let far = cut.tiles.iter().find(|tile| tile.contains(&100)).unwrap();
-        assert!(far.contains(&101) && far.contains(&102));
-        // Place 9 is the south-eastern corner of the block, the nearest to those in the east.
-        assert!(far.contains(&9), "{far:?}");
-        // In between there is nothing; each half follows the nearer side, which is one tile.
-        let between = cut.grid.tile_of(rome().offset_km(0.5, 15.0));
-        assert_eq!(between, cut.grid.tile_of(coords[100]));
+    fn places_at_one_point_end() {
+        let coords = vec![rome(); 120];
+        assert_eq!(sizes(&check(&coords, &even(&coords), 50)), [120]);
+        let mut coords = vec![rome(); 120];
+        coords.extend(vec![rome().offset_km(3.0, 4.0); 70]);
+        assert_eq!(sizes(&check(&coords, &even(&coords), 50)), [120, 70]);
+        let coords = [rome()];
+        assert_eq!(sizes(&check(&coords, &[1.0], 50)), [1]);
+        let crowd = vec![rome(); MOST_PLACES + 1];
+        assert!(matches!(cut(&crowd, &even(&crowd), 50), Err(TileError::Size(_))));
+        assert!(matches!(cut(&[], &[], 50), Err(TileError::Size(_))));
+        assert!(matches!(cut(&[rome()], &[], 50), Err(TileError::Size(_))));
+    }
+
+    #[test]
+    fn a_tile_never_has_more_places_than_a_phone_checks() {
+        // All that is likely is ten places in the south-west.
+        let coords = block(90, 90, rome(), 0.2);
+        let mut prior = vec![0.0; coords.len()];
+        prior.iter_mut().take(10).for_each(|p| *p = 0.1);
+        let first = cut(&coords, &prior, 50).unwrap();
+        assert!(sizes(&first).iter().all(|&n| n <= MOST_PLACES), "{:?}", sizes(&first));
+        let home = first.tiles.iter().find(|tile| tile.contains(&0)).unwrap();
+        assert!((0..10).all(|place| home.contains(&place)), "they are not told apart");
+        // As many at two points, which take finer squares than the map else has.
+        let mut coords = vec![rome(); 1_500];
+        coords.extend(vec![rome().offset_km(0.0, 0.3); 1_500]);
+        coords.extend(block(2, 2, rome(), 60.0));
+        let cut = check(&coords, &even(&coords), 50);
+        assert!(sizes(&cut).iter().all(|&n| n <= MOST_PLACES), "{:?}", sizes(&cut));
     }
 
     #[test]
     fn a_map_with_fewer_places_than_a_tile_wants_is_one_tile() {
         let coords = block(2, 2, rome(), 0.5);
-        let cut = cut(&coords, Some(Length::from_km(0.1).unwrap())).unwrap();
-        check(&coords, &cut);
-        assert_eq!(cut.tiles, [vec![0, 1, 2, 3]]);
+        assert_eq!(check(&coords, &even(&coords), 50).tiles, [vec![0, 1, 2, 3]]);
+        let coords = block(9, 11, rome(), 0.5);
+        assert_eq!(check(&coords, &even(&coords), 50).tiles.len(), 1);
     }
 
     #[test]
-    fn points_outside_have_no_tile_and_sizes_have_limits() {
-        let coords = block(10, 10, rome(), 0.5);
-        let whole = cut(&coords, None).unwrap();
-        assert!(whole.grid.tile_of(rome().offset_km(-0.4, -0.4)).is_some());
-        for (north, east) in [(-30.0, 0.0), (0.0, -30.0), (60.0, 0.0), (0.0, 60.0)] {
-            assert_eq!(whole.grid.tile_of(rome().offset_km(north, east)), None);
+    fn empty_squares_follow_the_nearest_place_and_points_outside_have_no_tile() {
+        let mut coords = block(10, 10, rome(), 0.5);
+        coords.extend(block(10, 10, rome().offset_km(0.0, 30.0), 0.5));
+        let cut = check(&coords, &even(&coords), 80);
+        assert_eq!(sizes(&cut), [100, 100]);
+        for (east, place) in [(8.0, 0), (15.0, 0), (19.0, 100), (25.0, 100)] {
+            let between = cut.grid.tile_of(rome().offset_km(0.5, east));
+            assert_eq!(between, cut.grid.tile_of(coords[place]), "{east} km east");
         }
-        let tiny = cut(&coords, Some(Length::from_m(1.0).unwrap()));
-        assert!(matches!(tiny, Err(TileError::Size(_))));
-        let many = block(50, 50, rome(), 0.1);
-        assert!(matches!(
-            cut(&many, Some(Length::from_km(50.0).unwrap())),
-            Err(TileError::Size(_))
-        ));
+        assert!(cut.grid.tile_of(rome().offset_km(-0.4, -0.4)).is_some());
+        for (north, east) in [(-30.0, 0.0), (0.0, -30.0), (60.0, 0.0), (0.0, 90.0)] {
+            assert_eq!(cut.grid.tile_of(rome().offset_km(north, east)), None);
+        }
     }
 }

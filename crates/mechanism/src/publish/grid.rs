@@ -7,19 +7,25 @@ use serde::{Deserialize, Serialize};
 use super::TileError;
 
 /// More cells than this make a manifest that nobody wants to download.
-const MOST_CELLS: u64 = 100_000;
+pub(super) const MOST_CELLS: u64 = 100_000;
 
-/// Squares over the box of the places, and the tile that each belongs to. Made from the map alone,
-/// never from a user. A tile is one square, unless squares were merged:
+/// Squares over the box of the places, and the tile that each belongs to. Made from the map and its
+/// prior alone, never from a user. Squares have a side of one spacing of the places, or more where
+/// places are uneven (less where thousands share one). They are joined to tiles of like population:
 ///
-/// 1. As long as a tile has fewer than [`super::LEAST_PLACES`] places, the one with the fewest (of
-///    equals the southernmost, then westernmost square) joins the tile that holds the place
-///    nearest to any of its own (of equals the place with the lowest number).
-/// 2. A square without places belongs to the tile of the place nearest to its centre.
+/// 1. All squares with places are one part. A part is cut in two between rows or between columns of
+///    squares, across its longer side (of equals: between rows) if that is possible, otherwise
+///    across the other, as long as both halves keep [`super::LEAST_PLACES`] likely places (or as many
+///    as the operator asks for): `exp(-sum p ln p)` of the prior within; even where nobody is expected.
+/// 2. Of all such cuts the one is taken whose half with fewer likely places has most of them, then
+///    whose half with fewer places has most, then the southernmost or westernmost.
+/// 3. A part of more than [`super::MOST_PLACES`] places is cut the same way whatever its halves keep.
+/// 4. What is not cut is a tile; tiles are numbered from the south-west, half by half.
+/// 5. A square without places belongs to the tile of the place nearest to its centre.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grid {
-    /// The side of the squares as it was asked for, in kilometres.
+    /// The side of the squares, in kilometres.
     pub side_km: f64,
     /// Latitude and longitude of the south-western corner.
     pub south_west: [f64; 2],
@@ -56,8 +62,7 @@ impl Grid {
         if cells > MOST_CELLS {
             let Self { side_km, rows, columns, .. } = self;
             return Err(TileError::Size(format!(
-                "squares of {side_km} km make a grid of {rows} x {columns}, more than {MOST_CELLS}; \
-                 choose larger ones with --tile"
+                "squares of {side_km} km make a grid of {rows} x {columns}, more than {MOST_CELLS}"
             )));
         }
         Ok(cells as usize)

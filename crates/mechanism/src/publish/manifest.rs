@@ -210,12 +210,7 @@ impl Manifest {
 
     /// Reads a tile: [`Tile::open`], and that it is this one, of this map and mechanism, with exactly the places
     /// that [`Manifest::members`] puts into it.
-    pub fn open_tile(
-        &self,
-        tile: usize,
-        members: &[u32],
-        bytes: &[u8],
-    ) -> Result<Tile, TileError> {
+    pub fn open_tile(&self, tile: usize, members: &[u32], bytes: &[u8]) -> Result<Tile, TileError> {
         const FILE: &str = "tile";
         let wrong = |field, reason: &str| Err(TileError::malformed(FILE, field, reason));
         let Some(entry) = self.tiles.get(tile) else {

@@ -38,8 +38,9 @@ pub use tile::{Tile, check_rows};
 /// The version of the format of the manifest and of the files it lists; others are refused.
 pub const FORMAT: u32 = 2;
 
-/// A tile with fewer places is merged into a neighbour: see [`Grid`].
-pub const LEAST_PLACES: usize = 5;
+/// The map is cut into tiles as long as each keeps so many likely places, unless the operator asks for
+/// others: see [`Grid`].
+pub const LEAST_PLACES: usize = 50;
 
-/// A tile with more places is refused: a phone checks every pair of its rows.
+/// A tile with more places is cut further or refused: a phone checks every pair of its rows.
 pub const MOST_PLACES: usize = 2_000;

@@ -2,13 +2,15 @@
 
 use lrgeo_map::file::Fingerprint;
 use lrgeo_map::progress::Progress;
-use lrgeo_map::units::Length;
 use rayon::prelude::*;
 
 use super::cut::{Cut, cut};
 use super::manifest::{Check, FORMAT_NAME, FileEntry, Manifest, Optimum, Promise, TileEntry};
 use super::tile::pad;
-use super::{FORMAT, Hash, Link, Places, PublicKey, SecretKey, SignedManifest, Tile, TileError, check_rows};
+use super::{
+    FORMAT, Hash, LEAST_PLACES, Link, Places, PublicKey, SecretKey, SignedManifest, Tile,
+    TileError, check_rows,
+};
 use crate::rows::SparseMatrix;
 use crate::verify::{Method, Verdict, verify};
 use crate::{Built, Cover, MechanismError, ObfuscationMatrix, Rows};
@@ -20,6 +22,8 @@ pub struct Publication {
     pub signed: SignedManifest,
     /// The places of each tile.
     pub members: Vec<Vec<u32>>,
+    /// How many equally likely places would hide as well as those of each tile.
+    pub likely: Vec<f64>,
     /// Who signed.
     pub(super) key: PublicKey,
     /// The list of places and the tiles, by number.
@@ -27,15 +31,15 @@ pub struct Publication {
     pub(super) tiles: Vec<Vec<u8>>,
 }
 
-/// Verifies a mechanism, cuts it into tiles and signs them. `fingerprint` is that of its file; the
-/// same arguments give the same bytes.
+/// Verifies a mechanism, cuts it into tiles and signs them. `fingerprint` is that of its file, `least`
+/// says how many likely places a tile has at least; the same arguments give the same bytes.
 ///
 /// Refused: a mechanism of a round, one that does not keep its promise, one with a row that cannot be
 /// drawn from.
 pub fn publish(
     built: &Built,
     fingerprint: Fingerprint,
-    side: Option<Length>,
+    least: Option<usize>,
     link: Link,
     key: &SecretKey,
     progress: &dyn Progress,
@@ -57,7 +61,8 @@ pub fn publish(
         return Err(MechanismError::invalid("mechanism", "has rows that do not sum to one"));
     }
 
-    let Cut { grid, tiles: cut } = cut(&built.coords, side)?;
+    let Cut { grid, tiles: cut, likely } =
+        cut(&built.coords, &built.prior, least.unwrap_or(LEAST_PLACES))?;
     progress.begin("cutting tiles", cut.len() as u64);
     let (map, mechanism) = (Hash::from(built.map), Hash::from(fingerprint));
     let mut tiles: Vec<Vec<u8>> = cut
@@ -107,7 +112,8 @@ pub fn publish(
         tiles: tiles.iter().zip(&cut).map(entry).collect(),
     };
     let signed = SignedManifest::sign(manifest, key)?;
-    let publication = Publication { signed, members: cut, key: key.public(), places, tiles };
+    let publication =
+        Publication { signed, members: cut, likely, key: key.public(), places, tiles };
     publication.read_back(built, progress)?;
     Ok(publication)
 }

@@ -132,11 +132,7 @@ impl Tile {
 
 /// Every two rows of some tiles, as they are drawn from, against a promise: rounding against it, no tolerance. As
 /// much as somebody can check who has these tiles and no others; with all tiles, all of it.
-pub fn check_rows(
-    tiles: &[Tile],
-    places: &Places,
-    guarantee: &Guarantee,
-) -> Result<(), TileError> {
+pub fn check_rows(tiles: &[Tile], places: &Places, guarantee: &Guarantee) -> Result<(), TileError> {
     let wrong = |error| TileError::malformed(FILE, "rows", error);
     let (mut rows, mut coords) = (Vec::new(), Vec::new());
     for tile in tiles {

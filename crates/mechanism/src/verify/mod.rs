@@ -145,12 +145,7 @@ pub fn among(rows: &[Vec<f64>], coords: &[Coord], epsilon: Epsilon, reach_km: f6
 
 /// The same for rows as they are really drawn from: whole-number weights of one total ([`crate::sample::weights`]). A
 /// float beside each number from above and one from below keep the comparison on our side.
-pub fn drawn(
-    rows: Vec<Vec<u128>>,
-    coords: &[Coord],
-    epsilon: Epsilon,
-    reach_km: f64,
-) -> Finding {
+pub fn drawn(rows: Vec<Vec<u128>>, coords: &[Coord], epsilon: Epsilon, reach_km: f64) -> Finding {
     let width = rows.first().map_or(0, Vec::len);
     // Columns that nobody reports satisfy anything.
     let used: Vec<usize> = (0..width).filter(|&k| rows.iter().any(|row| row[k] > 0)).collect();
@@ -167,12 +162,7 @@ pub fn drawn(
         for j in (0..rows.len()).filter(|&j| j != i) {
             let km = coords[i].distance_km(coords[j]);
             if km <= reach_km {
-                finding.add(
-                    Pair { at: (i as u32, j as u32), km },
-                    &rows[i].0,
-                    &rows[j].1,
-                    epsilon,
-                );
+                finding.add(Pair { at: (i as u32, j as u32), km }, &rows[i].0, &rows[j].1, epsilon);
             }
         }
         finding

@@ -57,7 +57,7 @@ pub struct Running {
 impl Running {
     pub fn start(map: Map, data: &Path, config: &Config) -> Self {
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        let home = Home { data, tiles: None, key: None, solving: None };
+        let home = Home { data, tiles: None, key: None, retiring_key: None, solving: None };
         let server = runtime.block_on(Server::open(map, &home, config, "127.0.0.1:0", &()));
         let server = server.unwrap();
         let url = format!("http://{}", server.address().unwrap());
