@@ -78,6 +78,23 @@ fn a_person_reports_and_looks_after_what_is_remembered() {
     let served = Served::new("person");
     let ask = format!("obfuscate --server {} --json -q", served.address);
 
+    // The paper's own modes promise less than a person wants who has not said otherwise; and a promise that is too weak is
+    // refused with the rule, the offer and the way out.
+    let refused = served.fail(5, &format!("{ask} --at {AT} --mode local"));
+    assert!(refused.contains("--protects relevant-places"), "{refused}");
+    served.json("policy --per-report 1/km --json");
+    let refused = served.fail(5, &format!("{ask} --at {AT}"));
+    for words in ["epsilon per report", "2/km", "1/km", "--per-report 2/km", "Nothing was reported"]
+    {
+        assert!(refused.contains(words), "{words}: {refused}");
+    }
+    let policy = served
+        .json("policy --protects relevant-places --least-relevant 3 --least-places 10 --json");
+    assert_eq!(policy["policy"]["most_epsilon_per_km"], 1.0);
+    let words =
+        served.command("policy --per-report").arg("factor 2 within 300 m").output().unwrap();
+    assert!(String::from_utf8_lossy(&words.stdout).contains("factor 2 within 300 m"));
+
     // A new report, then the same again, from standard input and in another mode.
     let drawn = served.json(&format!("{ask} --at {AT}"));
     assert_eq!(drawn["type"], "Feature");
@@ -121,19 +138,17 @@ fn a_person_reports_and_looks_after_what_is_remembered() {
     // Status, limit, reset.
     let status = served.json("status --json");
     assert_eq!(status["reports"].as_array().unwrap().len(), 3);
-    assert_eq!(
-        (&status["ledger"]["spent_per_km"], &status["offload_understood"]),
-        (&6.0.into(), &true.into())
-    );
+    let spent = status["ledger"]["spent_per_km"].as_f64().unwrap();
+    // Two of the three from own matrices, at what was measured of them.
+    assert!((6.0..6.7).contains(&spent), "{spent}");
+    assert_eq!(status["offload_understood"], true);
     let text = String::from_utf8(served.run("status").stdout).unwrap();
-    assert!(text.contains("6/km spent, 14/km left of 20/km per 24 h"), "{text}");
-    let limit = served.json("limit --cap 7/km --period 7d --json");
-    assert_eq!(
-        (&limit["left_per_km"], &limit["limit"]["period_seconds"]),
-        (&1.0.into(), &604_800.into())
-    );
+    assert!(text.contains("left of 20/km per 24 h"), "{text}");
+    let limit = served.json("policy --per-period 7/km --period 7d --json");
+    assert_eq!(limit["balance"]["limit"]["period_seconds"], 604_800);
+    assert!(limit["balance"]["left_per_km"].as_f64().unwrap() < 1.001);
     let over = served.fail(1, &format!("{ask} --at 45.9931,-30.0017"));
-    assert!(over.contains("budget is used up") && over.contains("lrgeo client limit"), "{over}");
+    assert!(over.contains("budget is used up") && over.contains("lrgeo client policy"), "{over}");
     assert!(served.fail(1, "reset --ledger").contains("add --yes"));
     assert!(served.run("reset --ledger --reports --yes").status.success());
     let status = served.json("status --json");
@@ -152,6 +167,7 @@ fn a_config_file_says_the_rest() {
         served.address
     );
     std::fs::write(served.folder.join("client.toml"), config).unwrap();
+    served.json("policy --protects relevant-places --least-relevant 3 --least-places 10 --state mine.json --json");
     let drawn = served.json(&format!("obfuscate --config client.toml --at {AT} --json -q"));
     assert_eq!(drawn["properties"]["mode"], "local");
     assert_eq!(drawn["properties"]["targets"].as_array().unwrap().len(), 1);

@@ -38,22 +38,31 @@ fn a_mechanism_is_published_once() {
     let command =
         "publish city.lrmech -o tiles --key operator.key --tile-places 8 --issued 2026-11-16";
     let text = scratch.succeed(command);
-    assert!(text.contains("effective") && text.contains(&public.to_string()), "{text}");
+    assert!(text.contains("likely") && text.contains(&public.to_string()), "{text}");
 
     let directory = Directory::open(&scratch.0.join("tiles"), &public).unwrap();
-    let manifest = &directory.manifest;
-    assert_eq!(manifest.issued.to_string(), "2026-11-16T00:00:00Z");
+    let manifest = directory.manifest();
+    assert_eq!(manifest.link.issued.to_string(), "2026-11-16T00:00:00Z");
     assert!(manifest.tiles.len() > 3);
-    for number in 0..manifest.tiles.len() {
-        directory.tile(number).unwrap();
+    let members = manifest.members(&directory.places().unwrap()).unwrap();
+    for (number, members) in members.iter().enumerate() {
+        directory.tile(number, members).unwrap();
     }
+    // The next one follows it.
+    scratch.succeed(
+        "publish city.lrmech -o next --key operator.key --tile-places 16 --after tiles --valid-days 30",
+    );
+    let next = Directory::open(&scratch.0.join("next"), &public).unwrap().signed;
+    directory.signed.next(next.bytes.clone(), next.signature.clone()).unwrap();
+    assert_eq!(next.manifest.link.sequence, 2);
+    std::fs::remove_dir_all(scratch.0.join("next")).unwrap();
 
     let json = scratch.succeed(&format!("{command} --map city.lrmap --quiet --json"));
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["written"], false);
     assert_eq!(json["tiles"].as_array().unwrap().len(), manifest.tiles.len());
     assert_eq!(json["tiles"][0]["places"], manifest.tiles[0].places);
-    assert_eq!(json["tiles"][0]["effective_places"], manifest.tiles[0].effective_places);
+    assert!(json["likely_places"][0].as_f64().unwrap() >= 7.9);
 
     let before = scratch.names();
     let other = scratch.fail("publish city.lrmech -o tiles --key operator.key --tile-places 16");

@@ -10,7 +10,7 @@ use lrgeo_map::demo::demo_map;
 use lrgeo_map::units::Length;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::lr_geo::coefficients::Costs;
-use lrgeo_mechanism::publish::{Issued, SecretKey, publish};
+use lrgeo_mechanism::publish::{Issued, Link, SecretKey, publish};
 use lrgeo_mechanism::relevant::{geo_ind_graph, relevant_places};
 use lrgeo_mechanism::{City, Epsilon, Plan, build, by_name};
 
@@ -59,13 +59,14 @@ fn a_tile_tells_the_prior_within_it_and_nothing_else() {
     let plan = Plan::new(&city, Epsilon::per_km(2.0).unwrap());
     let built = build(by_name("laplace").unwrap(), &city, &plan, &()).unwrap();
     let key = SecretKey::generate().unwrap();
-    let issued = Issued::from_unix(0);
-    let published = publish(&built, city.version(), Some(10), issued, &key, &()).unwrap();
+    let link = Link::first(Issued::from_unix(0), 1, key.public());
+    let published = publish(&built, city.version(), Some(10), link, &key, &()).unwrap();
+    let manifest = &published.signed.manifest;
     let users = everybody(&city);
-    let attack = tile(&city, &published.manifest, &users, &vec![false; users.len()]).unwrap();
+    let attack = tile(&city, manifest, &users, &vec![false; users.len()]).unwrap();
     let mut members = std::collections::BTreeMap::<usize, Vec<u32>>::new();
     for &v in &users {
-        let tile = published.manifest.tile_of(city.coords()[v as usize]).unwrap();
+        let tile = manifest.tile_of(city.coords()[v as usize]).unwrap();
         members.entry(tile).or_default().push(v);
     }
     assert!(members.len() > 3);

@@ -4,7 +4,7 @@
 #[allow(dead_code)]
 mod city;
 
-use lrgeo_mechanism::publish::{Directory, SecretKey, publish};
+use lrgeo_mechanism::publish::{Directory, Link, SecretKey, check_rows, publish};
 use lrgeo_mechanism::published::Published;
 use lrgeo_mechanism::verify::verify;
 use lrgeo_mechanism::{Built, Epsilon, Notion, Plan, Rows, build};
@@ -36,12 +36,15 @@ fn sparse_rows_are_built_saved_verified_published_and_read_back() {
     let key = SecretKey::from_seed([1; 32]).unwrap();
     let issued = "2026-11-16".parse().unwrap();
     let tiles = folder.join("tiles");
-    publish(&opened, fingerprint, None, issued, &key, &()).unwrap().write(&tiles).unwrap();
+    let link = Link::first(issued, 365, key.public());
+    publish(&opened, fingerprint, None, link, &key, &()).unwrap().write(&tiles).unwrap();
     let directory = Directory::open(&tiles, &key.public()).unwrap();
-    assert_eq!(directory.places().unwrap().coords(), built.coords);
+    let places = directory.places().unwrap();
+    assert_eq!(places.coords(), built.coords);
     let mut read = 0;
-    for number in 0..directory.manifest.tiles.len() {
-        let tile = directory.tile(number).unwrap();
+    for (number, members) in directory.manifest().members(&places).unwrap().iter().enumerate() {
+        let tile = directory.tile(number, members).unwrap();
+        check_rows(std::slice::from_ref(&tile), &places, &built.guarantee).unwrap();
         for &place in &tile.places {
             assert_eq!(tile.row(place), built.row(place), "place {place}");
             read += 1;

@@ -329,9 +329,8 @@ fn a_tile_says_what_is_wrong_with_it() {
 fn other_keys_and_cut_signatures_are_refused() {
     let [text, signature] = ["manifest.json", "manifest.sig"].map(|name| file(&DENSE_TILES, name));
     let other = SecretKey::from_seed([2; 32]).unwrap();
-    let verify = |signature: &[u8], key: &SecretKey| {
-        verify(&text, signature, &key.public()).unwrap_err()
-    };
+    let verify =
+        |signature: &[u8], key: &SecretKey| verify(&text, signature, &key.public()).unwrap_err();
     assert!(matches!(verify(&signature, &other), TileError::Signature));
     assert!(matches!(verify(&other.sign(&text), &key()), TileError::Signature));
     assert!(matches!(verify(&signature[..63], &key()), TileError::Signature));
@@ -513,7 +512,8 @@ fn a_signed_tile_that_ends_anywhere_is_refused() {
 
 #[test]
 fn what_must_not_be_published_is_refused() {
-    let fail = |built: &Built| publish(built, FINGERPRINT, None, first(today()), &key(), &()).unwrap_err();
+    let fail =
+        |built: &Built| publish(built, FINGERPRINT, None, first(today()), &key(), &()).unwrap_err();
     let mut violating = SPARSE.clone();
     let Rows::Sparse(matrix) = &mut violating.rows else { panic!("not sparse") };
     let (a, b) = (matrix.start[40], matrix.start[41] - 1);

@@ -4,70 +4,121 @@
 mod common;
 
 use common::{Running, Scratch, bearer, config, map};
-use lrgeo_mechanism::publish::{Hash, Manifest, PublicKey};
+use lrgeo_mechanism::publish::{Hash, PublicKey, SignedManifest};
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::TableCircle;
-use lrgeo_protocol::public::{DESCRIPTION, MapDescription, Received, Signed, TableTile, Targets};
+use lrgeo_protocol::public::{MapDescription, Received, TableTile, Targets};
 use lrgeo_protocol::quiet::{Report, ReportedPlace};
 use lrgeo_protocol::{Digest, Reason, path};
 use serde_json::Value;
 
-fn description(server: &Running) -> Signed<MapDescription> {
+fn description(server: &Running) -> MapDescription {
     server.message(path::MAP)
 }
 
+/// The manifest that is served.
+fn manifest(server: &Running) -> SignedManifest {
+    let text = server.get(path::MANIFEST, &[]);
+    let key: PublicKey = text.header("x-lrgeo-key").parse().unwrap();
+    SignedManifest::open(text.body, server.get(path::SIGNATURE, &[]).body, &key).unwrap()
+}
+
 #[test]
-fn the_description_is_signed_in_both_encodings() {
+fn the_description_is_the_one_that_the_manifest_speaks_of() {
     let scratch = Scratch::new();
     let server = Running::start(map(30), &scratch.0, &config(2));
     let json = description(&server);
     let cbor = server.get(path::MAP, &[("accept", "application/cbor")]);
     assert_eq!(cbor.header("content-type"), "application/cbor");
-    assert_eq!(json, cbor.json());
-    let key: PublicKey = json.key.parse().unwrap();
-    let mut signature = [0; 64];
-    let digits = json.signature.as_bytes().chunks_exact(2);
-    for (byte, pair) in signature.iter_mut().zip(digits) {
-        *byte = u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
-    }
-    key.verify(&Signed::bytes(DESCRIPTION, &json.body), &signature).unwrap();
-    let mut forged = json.body.clone();
-    forged.parameters.epsilon_per_km *= 2.0;
-    assert!(key.verify(&Signed::bytes(DESCRIPTION, &forged), &signature).is_err());
+    assert_eq!(Encoding::Cbor.decode::<MapDescription>(&cbor.body).unwrap(), json);
+    let signed = manifest(&server);
+    assert_eq!(signed.manifest.description, Some(Hash::of(&cbor.body)));
+    assert_eq!(signed.manifest.map.0, json.map.0);
     assert_eq!(server.get(path::MAP, &[("accept", "text/html")]).reason(), Reason::NotAcceptable);
 
     // The same server on the same data says the same, signature included.
     server.stop();
     let again = Running::start(map(30), &scratch.0, &config(2));
-    assert_eq!(description(&again), json);
+    assert_eq!((description(&again), manifest(&again)), (json, signed.clone()));
+    again.stop();
+
+    // Other settings: a new manifest after the old one, which is still there for those who know no later one.
+    let other = Running::start(map(30), &scratch.0, &config(3));
+    let next = manifest(&other);
+    let after = signed.next(next.bytes.clone(), next.signature.clone()).unwrap();
+    assert_eq!(after.manifest.link.sequence, signed.manifest.link.sequence + 1);
+    let path = path::file(path::MANIFESTS, Digest(signed.hash().0));
+    assert_eq!(other.get(&path, &[]).body, signed.bytes);
+    assert_eq!(other.get(&format!("{path}/signature"), &[]).body, signed.signature);
+    let unknown = path::file(path::MANIFESTS, Digest([7; 32]));
+    assert_eq!(other.get(&unknown, &[]).reason(), Reason::NotFound);
+}
+
+#[test]
+fn keys_hand_over() {
+    use lrgeo_mechanism::publish::SecretKey;
+    use lrgeo_server::{Catalogue, Home};
+    let scratch = Scratch::new();
+    let paths = ["old.key", "new.key"].map(|name| scratch.0.join(name));
+    let keys = [[1; 32], [2; 32]].map(|seed| SecretKey::from_seed(seed).unwrap());
+    keys.iter().zip(&paths).for_each(|(key, path)| key.save_new(path).unwrap());
+    let open = |key: usize, retiring: Option<usize>| {
+        let home = Home {
+            data: &scratch.0.join("data"),
+            tiles: None,
+            key: Some(&paths[key]),
+            retiring_key: retiring.map(|key| paths[key].as_path()),
+            solving: None,
+        };
+        Catalogue::open(map(30), &home, &config(2), 1_800_000_000, &())
+    };
+    let signed = |catalogue: &Catalogue, key: usize| {
+        let [text, signature] = catalogue.manifest.clone().map(|file| file.bytes.to_vec());
+        SignedManifest::open(text, signature, &keys[key].public()).unwrap()
+    };
+    let old = signed(&open(0, None).unwrap(), 0);
+    // Another key out of nowhere is not what clients would follow.
+    let refused = open(1, None).err().unwrap().to_string();
+    assert!(refused.contains("--retiring-key"), "{refused}");
+    let catalogue = open(1, Some(0)).unwrap();
+    let new = signed(&catalogue, 1);
+    assert_eq!(new.manifest.link.sequence, old.manifest.link.sequence + 2);
+    // In between, the old key names the new one.
+    let hash = Digest(new.manifest.link.previous.unwrap().0);
+    let [text, signature] = catalogue.earlier[&hash].clone().map(|file| file.bytes.to_vec());
+    let between = old.next(text, signature).unwrap();
+    assert_eq!(between.manifest.link.next_key, keys[1].public());
+    between.next(new.bytes.clone(), new.signature.clone()).unwrap();
+    // From then on the new key alone.
+    assert_eq!(signed(&open(1, None).unwrap(), 1), new);
+    assert!(open(0, None).is_err());
 }
 
 #[test]
 fn tiles_are_immutable_and_verified_by_their_names() {
     let scratch = Scratch::new();
     let server = Running::start(map(30), &scratch.0, &config(2));
-    let about = description(&server).body;
-    let text = server.get(path::MANIFEST, &[]);
-    let signature = server.get(path::SIGNATURE, &[]).body;
-    let key: PublicKey = text.header("x-lrgeo-key").parse().unwrap();
-    let manifest = Manifest::verify(&text.body, &signature, &key).unwrap();
-    assert_eq!(Digest(Hash::of(&text.body).0), about.manifest);
+    let about = description(&server);
+    let manifest = manifest(&server).manifest;
     let places = server.get(&path::file(path::PLACES, Digest(manifest.places.hash.0)), &[]);
-    assert_eq!(manifest.open_places(&places.body).unwrap().coords().len(), 30);
+    let places = manifest.open_places(&places.body).unwrap();
+    assert_eq!(places.coords().len(), 30);
+    let members = manifest.members(&places).unwrap();
 
     for (number, entry) in manifest.tiles.iter().enumerate() {
         let path = path::file(path::TILES, Digest(entry.hash.0));
         let tile = server.get(&path, &[]);
-        manifest.open_tile(number, &tile.body).unwrap();
+        manifest.open_tile(number, &members[number], &tile.body).unwrap();
         assert!(tile.header("cache-control").contains("immutable"));
         let tag = tile.header("etag").to_owned();
         let again = server.get(&path, &[("if-none-match", &tag)]);
         assert_eq!((again.status, again.body.len()), (304, 0));
 
-        let hash = about.local.as_ref().unwrap().table_tiles[number];
-        let path = path::file(path::TABLE_TILES, hash);
+        let named = about.local.as_ref().unwrap().table_tiles[number];
+        let path = path::file(path::TABLE_TILES, named.hash);
         let slice = server.get(&path, &[("accept", "application/cbor")]);
-        assert_eq!(Digest(Hash::of(&slice.body).0), hash);
+        assert_eq!(Digest(Hash::of(&slice.body).0), named.hash);
+        assert_eq!(slice.body.len() as u64, named.bytes);
         let json: TableTile = server.message(&path);
         assert_eq!(json, slice.json());
         assert_eq!(json.beta.len(), json.rows.len() * json.columns.len());
@@ -81,7 +132,7 @@ fn tiles_are_immutable_and_verified_by_their_names() {
 fn reports_are_counted_and_answered() {
     let scratch = Scratch::new();
     let server = Running::start(map(30), &scratch.0, &config(2));
-    let about = description(&server).body;
+    let about = description(&server);
     let report = |place| Report { map: about.map, place: ReportedPlace(place) };
     for n in 1..=3 {
         let received: Received = server.post_json(path::REPORTS, &report(4)).json();
@@ -103,11 +154,11 @@ fn reports_are_counted_and_answered() {
 fn a_circle_holds_the_cells_of_its_places() {
     let scratch = Scratch::new();
     let server = Running::start(map(30), &scratch.0, &config(2));
-    let about = description(&server).body;
+    let about = description(&server);
     let path = format!("{}?map={}&centre=7&radius_km=1.3", path::TABLE_CIRCLE, about.map);
     let circle: TableCircle = server.message(&path);
-    let coord =
-        |v: usize| lrgeo_map::geo::Coord::new(about.places[v][0], about.places[v][1]).unwrap();
+    let city = map(30);
+    let coord = |v: usize| city.places[v].coord;
     let inside = |v: &usize| coord(*v).distance_km(coord(7)) <= 1.3;
     let mut cells: Vec<u32> = (0..30).filter(inside).map(|v| about.table.cells[v]).collect();
     cells.sort_unstable();
@@ -172,18 +223,20 @@ fn the_openapi_document_is_what_the_handlers_do() {
     let scratch = Scratch::new();
     let server = Running::start(map(30), &scratch.0, &config(1));
     let document: Value = server.message(path::OPENAPI);
-    let about = description(&server).body;
+    let about = description(&server);
     let users = common::Users::new(map(30), &config(1));
     let upload = users.upload(9);
     let ticket = server.join(&upload);
     server.state(&ticket, 50);
     let manifest: Value = server.message(path::MANIFEST);
-    let table_tile = about.local.as_ref().unwrap().table_tiles[0].to_string();
+    let previous = manifest["link"]["previous"].as_str().unwrap().to_owned();
+    let table_tile = about.local.as_ref().unwrap().table_tiles[0].hash.to_string();
 
     let paths = document["paths"].as_object().unwrap();
     let mut tried = 0;
     for (template, methods) in paths {
         let hash = match template.as_str() {
+            "/v1/manifests/{hash}" | "/v1/manifests/{hash}/signature" => previous.as_str(),
             "/v1/places/{hash}" => manifest["places"]["hash"].as_str().unwrap(),
             "/v1/tiles/{hash}" => manifest["tiles"][0]["hash"].as_str().unwrap(),
             _ => &table_tile,
@@ -219,7 +272,7 @@ fn the_openapi_document_is_what_the_handlers_do() {
             assert_eq!(other.reason(), Reason::MethodNotAllowed, "{path}");
         }
     }
-    assert_eq!(tried, 15);
+    assert_eq!(tried, 17);
     assert_eq!(server.get("/v1/elsewhere", &[]).reason(), Reason::NotFound);
     let refusal: Value = server.get("/v1/elsewhere", &[]).json();
     check(&refusal, &document["components"]["schemas"]["Refusal"], &document, "refusal");
@@ -229,7 +282,7 @@ fn the_openapi_document_is_what_the_handlers_do() {
 fn messages_are_the_same_in_both_encodings_over_the_wire() {
     let scratch = Scratch::new();
     let server = Running::start(map(30), &scratch.0, &config(1));
-    let about = description(&server).body;
+    let about = description(&server);
     let report = Report { map: about.map, place: ReportedPlace(1) };
     for (encoding, media) in Encoding::ALL {
         let answer = server.post(path::REPORTS, media, &encoding.encode(&report));
