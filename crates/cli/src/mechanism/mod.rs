@@ -14,7 +14,7 @@ use lrgeo_map::file::Fingerprint;
 use lrgeo_map::geo::Coord;
 use lrgeo_map::index::SpatialIndex;
 use lrgeo_map::map::Map;
-use lrgeo_map::places::spacing_km;
+use lrgeo_map::places::{reach_km, spacing_km};
 use lrgeo_mechanism::{Built, MechanismError};
 
 use crate::failure::Failure;
@@ -49,10 +49,10 @@ pub fn open(path: &Path, map: Option<&Path>) -> Result<(Built, Fingerprint), Fai
     Ok((built, fingerprint))
 }
 
-/// The place that a position belongs to. Positions farther from every place than a place and a half
-/// is wide are not on the map; the message does not repeat them.
+/// The place that a position belongs to. Positions that no place reaches are not on the map, and nothing is promised to
+/// them; the message does not repeat them.
 pub fn place_at(coords: &[Coord], at: Coord, field: &'static str) -> Result<u32, MechanismError> {
-    let reach_km = 1.5 * spacing_km(coords).unwrap_or(f64::INFINITY);
+    let reach_km = reach_km(spacing_km(coords).unwrap_or(f64::INFINITY));
     match SpatialIndex::new(coords).nearest(at) {
         Some((place, km)) if km <= reach_km => Ok(place),
         _ => Err(MechanismError::Invalid {
