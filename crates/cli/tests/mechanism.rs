@@ -3,6 +3,7 @@
 mod common;
 
 use common::Scratch;
+use lrgeo_map::map::Map;
 
 const BUILD: &str = "mechanism build city.lrmap -o m.lrmech -q";
 
@@ -126,4 +127,35 @@ fn bad_input_is_refused_by_name_and_leaves_nothing() {
     assert!(scratch.fail("verify cut.lrmech").contains("checksum"));
     assert!(scratch.fail("verify city.lrmap").contains("not a mechanism"));
     assert!(!scratch.names().iter().any(|name| name.contains("part")));
+}
+
+/// A map of an older version or of another program may hold a place twice; spacing zero once kept the commands below busy for ever.
+#[test]
+fn a_place_listed_twice_is_refused_by_whoever_meets_it() {
+    let scratch = with_map("mechanism-twice");
+    scratch.succeed("map export city.lrmap --places-csv places.csv");
+    let places = scratch.read("places.csv");
+    let again = places.lines().nth(4).unwrap().split_once(',').unwrap().1;
+    scratch.file("twice.csv", &format!("{places}again,{again}\n"));
+    let message = scratch.fail("map build --demo --places twice.csv -o twice.lrmap");
+    let lines = format!("twice.csv, lines 5 and {}", places.lines().count() + 1);
+    assert!(message.contains(&lines) && message.contains("keep one"), "{message}");
+    assert!(!scratch.path("twice.lrmap").exists());
+
+    let (mut map, _) = Map::open(&scratch.path("city.lrmap")).unwrap();
+    let spot = map.places[0].coord;
+    map.places.iter_mut().skip(5).for_each(|place| place.coord = spot);
+    map.save(&scratch.path("old.lrmap")).unwrap();
+    for command in [
+        "mechanism build old.lrmap --epsilon 1/km -o m.lrmech",
+        "mechanism build old.lrmap --epsilon 1/km --kind laplace -o m.lrmech",
+        "serve --map old.lrmap --data data --listen 127.0.0.1:0",
+        "map info old.lrmap",
+    ] {
+        let message = scratch.fail(command);
+        assert!(message.contains("old.lrmap") && message.contains("the same"), "{message}");
+    }
+    assert!(!scratch.path("m.lrmech").exists());
+    let nodes = scratch.json("map build --demo --places nodes -o nodes.lrmap --json");
+    assert!(nodes["left_out"]["places_twice"].is_u64());
 }

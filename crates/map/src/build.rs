@@ -9,10 +9,11 @@ use crate::geo::{BoundingBox, Coord};
 use crate::graph::StreetGraph;
 use crate::index::SpatialIndex;
 use crate::map::{Map, Source, Target, TravelMode};
-use crate::places::{MAX_PLACES, Place, Site, grid};
+use crate::places::{MAX_PLACES, Place, Site, ensure_apart, grid};
 use crate::region::Region;
 use crate::rng::SplitMix;
 use crate::streets::Streets;
+use crate::twins::{Twin, twins};
 use crate::units::{Length, travel_from_km};
 
 /// What map to build from the streets.
@@ -86,6 +87,8 @@ pub struct BuildReport {
     pub nodes_outside: usize,
     /// Street nodes that the largest strongly connected component does not hold.
     pub nodes_unconnected: usize,
+    /// Street nodes that make no place of their own: they cannot be told apart from another one.
+    pub places_twice: usize,
     /// Places with no street within the limit.
     pub places_without_street: usize,
     /// The limit, in kilometres.
@@ -108,12 +111,11 @@ pub fn build(streets: Streets, plan: MapPlan) -> Result<(Map, BuildReport), MapE
             let bounds = plan.region.bounds().or(streets);
             grid(bounds.ok_or_else(no_streets)?, &plan.region, *cell)?
         }
-        PlacePlan::Nodes => graph
-            .coords()
-            .iter()
-            .enumerate()
-            .map(|(node, &coord)| Site { id: node.to_string(), coord })
-            .collect(),
+        PlacePlan::Nodes => {
+            let twins = twins(graph.coords());
+            report.places_twice = twins.len();
+            node_sites(graph.coords(), &twins)
+        }
         PlacePlan::Sites(sites) => {
             sites.iter().filter(|site| plan.region.contains(site.coord)).cloned().collect()
         }
@@ -128,6 +130,7 @@ pub fn build(streets: Streets, plan: MapPlan) -> Result<(Map, BuildReport), MapE
     }
     report.snap_km = snap_limit_km(&plan);
     let mut places = set_on_streets(sites, &index, &mut report)?;
+    ensure_apart("places", &places, advice_against_twins(&plan.places))?;
     weigh_places(&mut places, &plan.prior, &mut report)?;
     let targets = pick_targets(&plan.targets, &graph, &places, &index, &mut report)?;
     let cell = match plan.places {
@@ -135,6 +138,22 @@ pub fn build(streets: Streets, plan: MapPlan) -> Result<(Map, BuildReport), MapE
         _ => None,
     };
     Ok((Map { source: plan.source, travel: plan.travel, cell, graph, places, targets }, report))
+}
+
+/// A place at every street node, at twins only at the first.
+fn node_sites(nodes: &[Coord], twins: &[Twin]) -> Vec<Site> {
+    let mut twins = twins.iter().map(|twin| twin.second).peekable();
+    let is_first = |node: &u32| twins.next_if_eq(node).is_none();
+    let site = |node: u32| Site { id: node.to_string(), coord: nodes[node as usize] };
+    (0..nodes.len() as u32).filter(is_first).map(site).collect()
+}
+
+/// What to do where two places of a plan are one.
+fn advice_against_twins(places: &PlacePlan) -> &'static str {
+    match places {
+        PlacePlan::Grid(_) => "choose larger cells (--cell), and a region away from the poles",
+        PlacePlan::Nodes | PlacePlan::Sites(_) => "keep one of the two",
+    }
 }
 
 fn no_streets() -> MapError {

@@ -41,6 +41,40 @@ pub enum MapError {
         /// What is wrong with it and what to do.
         reason: String,
     },
+    /// A table lists one place twice.
+    #[error(
+        "{}, lines {} and {}: one place listed twice ({metres:.2} m apart; nothing tells places less than 1 m \
+         apart from each other){}; keep one of the two lines and add up their weights",
+        path.display(), lines[0], lines[1], others_too(*others)
+    )]
+    ListedTwice {
+        /// The file.
+        path: PathBuf,
+        /// The lines of the two, the header being line 1.
+        lines: [u64; 2],
+        /// How far apart they are.
+        metres: f64,
+        /// How many other lines list a place again.
+        others: usize,
+    },
+    /// Two of the places of a map are one and the same.
+    #[error(
+        "{what}: places `{}` and `{}` are the same ({metres:.2} m apart; nothing tells places less than 1 m \
+         apart from each other){}; {advice}",
+        ids[0], ids[1], others_too(*others)
+    )]
+    SamePlace {
+        /// The file, or what the places were given as.
+        what: String,
+        /// What the two are called.
+        ids: [String; 2],
+        /// How far apart they are.
+        metres: f64,
+        /// How many other places stand twice.
+        others: usize,
+        /// What to do about it.
+        advice: &'static str,
+    },
     /// Too much was asked for at once.
     #[error("{what}: {asked} is over the limit of {limit}; {advice}")]
     TooLarge {
@@ -61,6 +95,14 @@ pub enum MapError {
         /// What to do about it.
         advice: String,
     },
+}
+
+/// That a pair is not the only one.
+fn others_too(others: usize) -> String {
+    match others {
+        0 => String::new(),
+        n => format!(", and {n} more like them"),
+    }
 }
 
 impl MapError {

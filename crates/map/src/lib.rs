@@ -26,6 +26,7 @@ pub mod search;
 pub mod streets;
 pub mod table;
 pub mod travel;
+pub mod twins;
 pub mod units;
 pub mod utility;
 

@@ -6,7 +6,7 @@ use crate::MapError;
 use crate::file::{Fingerprint, Kind, Reader, Writer};
 use crate::geo::{BoundingBox, Coord};
 use crate::graph::{Arc, StreetGraph};
-use crate::places::Place;
+use crate::places::{Place, ensure_apart};
 use crate::units::Length;
 
 /// How people move; decides which ways may be used, in which direction and how fast.
@@ -218,6 +218,10 @@ impl Map {
                 })
             })
             .collect::<Result<Vec<_>, MapError>>()?;
+
+        let advice = "it was made by an older version or another program; make it again with \
+                      lrgeo map build from places listed once";
+        ensure_apart(&path.display().to_string(), &places, advice)?;
 
         let (nodes, weights) =
             (file.numbers::<u32>("targets")?, get_distribution(&file, "weights")?);

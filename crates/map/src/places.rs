@@ -3,6 +3,7 @@
 use crate::MapError;
 use crate::geo::{BoundingBox, Coord, EARTH_RADIUS_KM};
 use crate::region::Region;
+use crate::twins::{Twin, apart, twins};
 use crate::units::{Length, Travel};
 
 /// More places than this are refused: a finer grid than any city needs.
@@ -30,6 +31,24 @@ pub struct Site {
     pub id: String,
     /// Where it is.
     pub coord: Coord,
+}
+
+/// Refuses places of which two cannot be told apart (see [`crate::twins`]). `what` says where they come from.
+pub(crate) fn ensure_apart(
+    what: &str,
+    places: &[Place],
+    advice: &'static str,
+) -> Result<(), MapError> {
+    let coords: Vec<Coord> = places.iter().map(|place| place.coord).collect();
+    let twins = twins(&coords);
+    let Some(&Twin { first, second, km }) = twins.first() else { return Ok(()) };
+    Err(MapError::SamePlace {
+        what: what.to_owned(),
+        ids: [first, second].map(|place| places[place as usize].id.clone()),
+        metres: 1000.0 * km,
+        others: twins.len() - 1,
+        advice,
+    })
 }
 
 /// The centres of equal square cells that cover `bounds`, row by row from the south-west, those
@@ -126,12 +145,14 @@ pub fn reach_km(spacing_km: f64) -> f64 {
 }
 
 /// The median distance from a place to its nearest other place, in kilometres: what `eps*spacing`
-/// means on this map. `None` with fewer than two places.
+/// means on this map. A place that is listed twice counts once, so it is never less than
+/// [`crate::twins::LEAST_DISTANCE_KM`]. `None` with fewer than two places that can be told apart.
 pub fn spacing_km(coords: &[Coord]) -> Option<f64> {
+    let coords = apart(coords);
     if coords.len() < 2 {
         return None;
     }
-    let index = crate::index::SpatialIndex::new(coords);
+    let index = crate::index::SpatialIndex::new(&coords);
     let mut nearest: Vec<f64> =
         coords.iter().enumerate().map(|(i, &c)| index.nearest_other(i as u32, c)).collect();
     nearest.sort_unstable_by(f64::total_cmp);

@@ -88,6 +88,14 @@ fn sites_and_weights_are_read_and_checked() {
     assert_eq!((sites.len(), sites[2].id.as_str()), (3, "c"));
     let twice = read_sites(&scratch.file("t.csv", "id,lat,lon\na,1,2\na,1,2\n")).unwrap_err();
     assert!(twice.to_string().contains("line 3, id: stands twice"), "{twice}");
+    // One place under two ids: 0.9 m are nothing.
+    let text = "id,lat,lon\na,1,2\nx,1.2,2\nb,1.1,2\nc,1.100008,2\nd,1,2\n";
+    let twice = read_sites(&scratch.file("u.csv", text)).unwrap_err();
+    assert!(matches!(twice, MapError::ListedTwice { lines: [4, 5], others: 1, .. }), "{twice:?}");
+    let message = twice.to_string();
+    for word in ["u.csv, lines 4 and 5", "0.89 m apart", "and 1 more", "keep one"] {
+        assert!(message.contains(word), "{word} is missing: {message}");
+    }
 
     let file = scratch.file("w.csv", "id,prior,pickups\na,0.5,7\nb,0.25,0\n");
     let by_id = |column| match read_weights(&file, column).unwrap() {

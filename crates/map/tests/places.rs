@@ -6,9 +6,9 @@ use common::{CENTRE, Scratch, random_city, random_map};
 use lrgeo_map::MapError;
 use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, Weights, build};
 use lrgeo_map::geo::{BoundingBox, Coord};
-use lrgeo_map::map::{Source, TravelMode};
+use lrgeo_map::map::{Map, Source, TravelMode};
 use lrgeo_map::neighbours::NeighbourGraph;
-use lrgeo_map::places::{grid, spacing_km};
+use lrgeo_map::places::{Site, grid, spacing_km};
 use lrgeo_map::region::{Polygon, Region};
 use lrgeo_map::rng::SplitMix;
 use lrgeo_map::units::Length;
@@ -205,4 +205,78 @@ fn weights_reach_the_nearest_place_and_the_rest_is_counted() {
     assert_eq!(map.graph.coords()[map.targets[0].node as usize], second);
     let heaviest = map.places.iter().max_by(|a, b| a.prior.total_cmp(&b.prior)).unwrap();
     assert_eq!((heaviest.coord, heaviest.prior), (first, 0.75));
+}
+
+/// Places at these offsets in metres north of the centre, by their number.
+fn sites_at(metres: &[f64]) -> Vec<Site> {
+    let centre = Coord::new(CENTRE.0, CENTRE.1).unwrap();
+    let site = |(at, &m): (usize, &f64)| Site {
+        id: format!("p{at}"),
+        coord: centre.offset_km(m / 1000.0, 0.0),
+    };
+    metres.iter().enumerate().map(site).collect()
+}
+
+#[test]
+fn a_place_listed_twice_is_refused_with_both_names() {
+    let streets = random_city(&mut SplitMix::new(9), 300);
+    let made = |metres: &[f64]| {
+        let mut plan = plan(PlacePlan::Sites(sites_at(metres)), Region::Everything);
+        plan.snap = Some(cell(5000.0));
+        build(streets.clone(), plan)
+    };
+    for (metres, ids, others) in [
+        (&[0.0, 300.0, 0.0][..], ["p0", "p2"], 0),
+        (&[0.0, 300.0, 300.99, 0.5, 300.2], ["p1", "p2"], 2),
+    ] {
+        let error = made(metres).unwrap_err();
+        assert!(error.to_string().contains("less than 1 m"), "{error}");
+        let MapError::SamePlace { ids: found, others: more, .. } = error else { panic!("{error}") };
+        assert_eq!((found, more), (ids.map(String::from), others));
+    }
+    assert_eq!(made(&[0.0, 300.0, 301.01]).unwrap().0.places.len(), 3);
+}
+
+#[test]
+fn street_nodes_at_one_spot_make_one_place() {
+    let mut streets = random_city(&mut SplitMix::new(9), 40);
+    let beside = streets.nodes[3].offset_km(0.0005, 0.0);
+    (streets.nodes[20], streets.nodes[30]) = (beside, streets.nodes[3]);
+    let (map, report) = build(streets, plan(PlacePlan::Nodes, Region::Everything)).unwrap();
+    assert_eq!((map.graph.node_count(), map.places.len(), report.places_twice), (40, 38, 2));
+    // Places are called after their nodes, whether or not some are left out.
+    for place in &map.places {
+        assert_eq!(place.id, place.node.to_string());
+        assert_eq!(map.graph.coords()[place.node as usize], place.coord);
+    }
+}
+
+#[test]
+fn a_map_file_with_a_place_twice_is_refused_by_name() {
+    let scratch = Scratch::new("same-place");
+    let path = scratch.path("old.lrmap");
+    let mut map = random_map(4, 30, 20, 3);
+    map.save(&path).unwrap();
+    Map::open(&path).unwrap();
+    map.places[11].coord = map.places[5].coord;
+    map.save(&path).unwrap();
+    let error = Map::open(&path).unwrap_err();
+    assert!(matches!(&error, MapError::SamePlace { ids, .. } if ids == &["p5", "p11"]), "{error}");
+    let error = error.to_string();
+    assert!(error.contains("old.lrmap") && error.contains("lrgeo map build"), "{error}");
+}
+
+#[test]
+fn the_spacing_is_that_of_the_places_that_can_be_told_apart() {
+    let mut coords: Vec<Coord> =
+        sites_at(&[0.0, 400.0, 800.0, 1200.0]).iter().map(|site| site.coord).collect();
+    let alone = spacing_km(&coords).unwrap();
+    assert!((alone - 0.4).abs() < 1e-9);
+    // Nearly all places at one spot, or a hair from it.
+    let crowd = (0..500).map(|i| coords[1].offset_km(1e-6 * f64::from(i), 0.0));
+    let crowd: Vec<Coord> = crowd.collect();
+    coords.extend(&crowd);
+    assert_eq!(spacing_km(&coords), Some(alone));
+    assert_eq!(spacing_km(&crowd), None);
+    assert_eq!((spacing_km(&coords[..1]), spacing_km(&[])), (None, None));
 }

@@ -31,10 +31,17 @@ pub struct Geography {
 }
 
 impl Geography {
-    /// Places with a coordinate and a prior each; at least two.
+    /// Places with a coordinate and a prior each; at least two that can be told apart, so that the spacing is positive.
+    /// Everything that looks for places in growing circles begins with it and would not end without.
     pub fn new(coords: Vec<Coord>, prior: Vec<f64>) -> Result<Self, MechanismError> {
         let Some(spacing_km) = spacing_km(&coords) else {
-            return Err(MechanismError::invalid("places", "a mechanism needs at least two places"));
+            let reason = match coords.len() {
+                0 | 1 => "a mechanism needs at least two places".to_owned(),
+                n => format!(
+                    "all {n} are at one spot; a mechanism needs two that are 1 m apart or more"
+                ),
+            };
+            return Err(MechanismError::invalid("places", reason));
         };
         let is_weight = |p: &f64| p.is_finite() && *p >= 0.0;
         if prior.len() != coords.len() || !prior.iter().all(is_weight) {

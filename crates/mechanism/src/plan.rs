@@ -1,6 +1,7 @@
 //! What to build: epsilon, notion, radii, users (spec sections 1, 4 and 7).
 
 use lrgeo_map::neighbours::NeighbourGraph;
+use lrgeo_map::twins::LEAST_DISTANCE_KM;
 use lrgeo_map::units::Length;
 use lrgeo_optim::Settings;
 
@@ -210,13 +211,14 @@ impl Plan {
     }
 }
 
-/// The smallest threshold from `start_km` up, in steps of a tenth, that joins all places.
+/// The smallest threshold from `start_km` up, in steps of a tenth, that joins all places. From zero, or from no number
+/// at all, no steps lead anywhere: then it begins at the least distance of two places.
 ///
 /// Only places outside the largest part are looked at again, so that one far place does not make
 /// the graph complete.
 pub fn connecting_gamma(places: &Geography, start_km: f64) -> f64 {
-    let mut part = NeighbourGraph::new(places.coords(), start_km).components();
-    let mut gamma_km = start_km;
+    let mut gamma_km = start_km.max(LEAST_DISTANCE_KM);
+    let mut part = NeighbourGraph::new(places.coords(), gamma_km).components();
     while part.iter().any(|&p| p != part[0]) {
         gamma_km *= 1.1;
         let largest = largest_part(&part);

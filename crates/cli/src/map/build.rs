@@ -199,6 +199,12 @@ fn account(map: &Map, report: &BuildReport, osm: Option<OsmReport>) -> String {
         count(report.places_without_street),
         report.snap_km * 1000.0
     ));
+    if report.places_twice > 0 {
+        lines.push(format!(
+            "places: {} street nodes lie less than 1 m from another one and make no place of their own",
+            count(report.places_twice)
+        ));
+    }
     lines.push(format!(
         "targets: {} ({} without a street, left out)",
         count(map.targets.len()),
@@ -228,6 +234,7 @@ fn account_json(
         "left_out": {
             "nodes_outside": report.nodes_outside,
             "nodes_unconnected": report.nodes_unconnected,
+            "places_twice": report.places_twice,
             "places_without_street": report.places_without_street,
             "targets_without_street": report.targets_without_street,
             "prior_share": report.prior_unmatched,

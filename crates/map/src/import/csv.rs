@@ -13,6 +13,7 @@ use crate::build::Weights;
 use crate::geo::Coord;
 use crate::places::Site;
 use crate::streets::Streets;
+use crate::twins::{Twin, twins};
 
 const ID: &[&str] = &["id", "node_id", "osmid"];
 const LAT: &[&str] = &["lat", "y"];
@@ -75,11 +76,13 @@ pub fn read_streets(nodes: &Path, edges: &Path, undirected: bool) -> Result<Stre
     Ok(streets)
 }
 
-/// Reads places: `id,lat,lon`.
+/// Reads places: `id,lat,lon`. A place that is listed twice, under whatever ids, is refused: which of
+/// the two was meant, and whose weight counts, is for the owner of the file to say.
 pub fn read_sites(path: &Path) -> Result<Vec<Site>, MapError> {
     let mut table = Table::open(path)?;
     let (id, lat, lon) = (table.require(ID)?, table.require(LAT)?, table.require(LON)?);
     let (mut sites, mut seen) = (Vec::new(), std::collections::HashSet::new());
+    let mut lines = Vec::new();
     while let Some(row) = table.next()? {
         let name = row.text(id)?.to_owned();
         if name.contains(['\n', '\r']) {
@@ -89,6 +92,14 @@ pub fn read_sites(path: &Path) -> Result<Vec<Site>, MapError> {
             return Err(row.error(id, "stands twice; ids must be different"));
         }
         sites.push(Site { id: name, coord: row.coord(lat, lon)? });
+        lines.push(row.line());
+    }
+    let coords: Vec<Coord> = sites.iter().map(|site| site.coord).collect();
+    let twins = twins(&coords);
+    if let Some(&Twin { first, second, km }) = twins.first() {
+        let lines = [lines[first as usize], lines[second as usize]];
+        let (metres, others) = (1000.0 * km, twins.len() - 1);
+        return Err(MapError::ListedTwice { path: path.into(), lines, metres, others });
     }
     Ok(sites)
 }
@@ -229,10 +240,15 @@ impl Row<'_> {
         })
     }
 
+    /// Where it stands in the file, the header being line 1.
+    fn line(&self) -> u64 {
+        self.table.record.position().map_or(0, csv::Position::line)
+    }
+
     fn error(&self, column: usize, reason: impl Into<String>) -> MapError {
         MapError::Line {
             path: self.table.path.clone(),
-            line: self.table.record.position().map_or(0, csv::Position::line),
+            line: self.line(),
             field: self.table.header.get(column).unwrap_or("row").into(),
             reason: reason.into(),
         }
