@@ -2,6 +2,7 @@
 
 use lrgeo_map::geo::Coord;
 use lrgeo_map::index::SpatialIndex;
+use lrgeo_map::twins::twins;
 
 use super::bytes::{Cursor, put};
 use super::{FORMAT, Hash, TileError};
@@ -46,12 +47,10 @@ impl Places {
         if !prior.iter().all(|p| p.is_finite() && *p >= 0.0) || prior.iter().sum::<f64>() <= 0.0 {
             return Err(TileError::malformed(FILE, "prior", "holds a number that is no weight"));
         }
-        let index = SpatialIndex::new(&coords);
-        let near = |(i, &at): (usize, &Coord)| index.nearest_other(i as u32, at) < NEAREST_KM;
-        if coords.iter().enumerate().any(near) {
+        if !twins(&coords).is_empty() {
             return Err(TileError::malformed(FILE, "coordinates", "name one spot twice"));
         }
-        Ok(Self { index, coords, prior })
+        Ok(Self { index: SpatialIndex::new(&coords), coords, prior })
     }
 
     /// Where they are.
@@ -69,9 +68,6 @@ impl Places {
         self.index.nearest(at)
     }
 }
-
-/// Places nearer than a metre to each other are one spot under two names: nobody can say at which of them they are.
-const NEAREST_KM: f64 = 1e-3;
 
 impl std::fmt::Debug for Places {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
