@@ -21,6 +21,7 @@ mod places;
 mod publication;
 mod tile;
 
+pub use cut::likely_places;
 pub use directory::{Directory, Written};
 pub use error::TileError;
 pub use grid::Grid;
