@@ -8,6 +8,7 @@ use lrgeo_evaluation::attack::targets::recover;
 use lrgeo_evaluation::attack::trace::{Walk, traces};
 use lrgeo_evaluation::attack::upload::{Defence, Fingerprints, tile};
 use lrgeo_evaluation::attack::{self, Attack, Success};
+use lrgeo_evaluation::tiles::TileLeak;
 use lrgeo_map::units::Length;
 use lrgeo_mechanism::lr_geo::coefficients::Costs;
 use lrgeo_mechanism::publish::{Issued, Link, SecretKey, publish};
@@ -18,6 +19,7 @@ use serde_json::json;
 use crate::failure::Failure;
 use crate::mechanism::Users;
 use crate::open;
+use crate::tiles;
 use crate::ui::{Ui, columns, count};
 
 /// Attack what leaves a phone: uploads, requests, the cost table, repeated reports, traces.
@@ -184,7 +186,13 @@ impl OnMap {
         let published = publish(&laplace, fingerprint, None, link, &key, ui)?;
         attacks.push(tile(&city, &published.signed.manifest, &users, &edge));
         attacks.push(attack::chance(&city, &users, &edge));
-        self.common.print("upload", &city, attacks.into_iter().flatten().collect(), ui);
+        let leak = tiles::leak(&laplace, &published.members, ui)?;
+        let attacks = attacks.into_iter().flatten().collect();
+        self.common.print_with("upload", &city, attacks, Some(&leak), ui);
+        if !self.common.json {
+            println!("\ntiles fetched and a report of laplace, {}:", laplace.guarantee);
+            ui.lines(&tiles::lines(&leak, &published.signed.manifest));
+        }
         Ok(())
     }
 
@@ -247,15 +255,31 @@ impl OnReports {
 
 impl Common {
     fn print(&self, name: &str, places: &Geography, attacks: Vec<Attack>, ui: &Ui) {
+        self.print_with(name, places, attacks, None, ui);
+    }
+
+    /// With what fetching tiles tells besides a report.
+    fn print_with(
+        &self,
+        name: &str,
+        places: &Geography,
+        attacks: Vec<Attack>,
+        leak: Option<&TileLeak>,
+        ui: &Ui,
+    ) {
         let spacing = places.spacing_km();
         if self.json {
-            ui.json(&json!({
+            let mut all = json!({
                 "attack": name,
                 "places": places.places(),
                 "spacing_km": spacing,
                 "seed": self.seed,
                 "results": attacks.iter().map(as_json).collect::<Vec<_>>(),
-            }));
+            });
+            if let Some(leak) = leak {
+                all["tiles_and_report"] = json!(leak);
+            }
+            ui.json(&all);
             return;
         }
         println!(

@@ -19,6 +19,7 @@ mod publish;
 mod reproduce;
 mod serve;
 mod solve;
+mod tiles;
 mod ui;
 mod verify;
 

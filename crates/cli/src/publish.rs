@@ -4,16 +4,18 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
+use lrgeo_evaluation::tiles::TileLeak;
 use lrgeo_mechanism::MechanismError;
 use lrgeo_mechanism::publish::{
-    Directory, Issued, LEAST_PLACES, LONGEST_DAYS, Link, Publication, Written, publish,
+    Directory, Issued, LEAST_PLACES, LONGEST_DAYS, Link, Manifest, Publication, Written, publish,
 };
 use serde_json::json;
 
 use crate::failure::Failure;
 use crate::key;
 use crate::mechanism::open;
-use crate::ui::{Ui, count};
+use crate::tiles;
+use crate::ui::{Ui, columns, count};
 
 /// Verify a mechanism, cut it into fixed public tiles and sign them.
 #[derive(Args)]
@@ -21,8 +23,9 @@ use crate::ui::{Ui, count};
 Example:
   lrgeo key new -o operator.key
   lrgeo publish city.lrmech -o tiles --key operator.key
-Whoever fetches a tile tells the server that they are at one of its places, no more: the anonymity
-set. A published directory never changes; docs/tiles.md describes its files.")]
+Whoever fetches a single tile tells the server, besides the report, that they are at one of its places;
+what that is worth to an attacker is worked out and printed. Whoever fetches all tiles tells nothing
+more than the report. A published directory never changes; docs/tiles.md describes its files.")]
 pub struct Publish {
     /// The mechanism, made for the whole map.
     mechanism: PathBuf,
@@ -71,7 +74,9 @@ impl Publish {
         let written = publication.write(&self.output).map_err(MechanismError::from)?;
 
         let manifest = &publication.signed.manifest;
-        for warning in warnings(&publication, least) {
+        let leak = tiles::leak(&built, &publication.members, ui)?;
+        let warnings = warnings(&leak, least);
+        for warning in &warnings {
             ui.remark(format!("warning: {warning}"));
         }
         let (is_new, issued) = match written {
@@ -92,20 +97,21 @@ impl Publish {
                 "expected_cost": manifest.expected_cost,
                 "bytes": size(&publication),
                 "tiles": manifest.tiles,
-                "likely_places": publication.likely,
-                "warnings": warnings(&publication, least),
+                "leak": leak,
+                "warnings": warnings,
             }));
             return Ok(());
         }
-        let bytes: Vec<u64> = manifest.tiles.iter().map(|tile| tile.bytes).collect();
-        let largest = bytes.iter().max().copied().unwrap_or(0);
-        ui.lines(&[
+        let largest = manifest.tiles.iter().map(|tile| tile.bytes).max().unwrap_or(0);
+        let mut lines = vec![
             ("promise", built.guarantee.to_string()),
-            ("places", format!("{} in {}", count(built.coords.len()), likely(&publication))),
+            ("places", format!("{} in {}", count(built.coords.len()), likely(&leak))),
             ("size", format!("{}, the largest tile {}", kib(size(&publication)), kib(largest))),
             ("signed by", key.public().to_string()),
-        ]);
-        print!("\n{}", table(&publication));
+        ];
+        lines.extend(tiles::lines(&leak, manifest));
+        ui.lines(&lines);
+        print!("\n{}", table(&leak, manifest));
         ui.remark(match is_new {
             true => format!("published {}", self.output.display()),
             false => format!("{}: the same version, of {issued}; unchanged", self.output.display()),
@@ -122,41 +128,41 @@ fn kib(bytes: u64) -> String {
     format!("{} KiB", count(bytes.div_ceil(1024)))
 }
 
-/// One line per tile: how well it hides whoever fetches it.
-fn table(publication: &Publication) -> String {
-    let mut text = String::from("tile  places  likely        size  file\n");
-    let tiles = publication.signed.manifest.tiles.iter().zip(&publication.likely);
-    for (number, (tile, likely)) in tiles.enumerate() {
-        let file: String = tile.hash.to_string().chars().take(12).collect();
-        text.push_str(&format!(
-            "{number:>4}  {:>6}  {likely:>6.1}  {:>10}  {file}\n",
-            tile.places,
-            kib(tile.bytes)
-        ));
+/// One line per tile: how well it hides whoever fetches it alone.
+fn table(leak: &TileLeak, manifest: &Manifest) -> String {
+    let head = ["tile", "places", "likely", "guessed", "size", "file"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for (number, (tile, entry)) in leak.tiles.iter().zip(&manifest.tiles).enumerate() {
+        rows.push(vec![
+            number.to_string(),
+            count(tile.places),
+            format!("{:.1}", tile.likely),
+            tile.right.map_or("-".into(), |right| format!("{:.1} %", 100.0 * right)),
+            kib(entry.bytes),
+            entry.hash.to_string().chars().take(12).collect(),
+        ]);
     }
-    text
+    columns(&rows, 0).join("\n") + "\n"
 }
 
 /// How many tiles, and how many likely places they have.
-fn likely(publication: &Publication) -> String {
-    let likely = || publication.likely.iter().copied();
-    let (few, many) =
-        (likely().fold(f64::INFINITY, f64::min), likely().fold(f64::NEG_INFINITY, f64::max));
-    match publication.likely.len() {
+fn likely(leak: &TileLeak) -> String {
+    let likely = || leak.tiles.iter().map(|tile| tile.likely);
+    let (few, many) = (likely().fold(f64::INFINITY, f64::min), likely().fold(0.0, f64::max));
+    match leak.tiles.len() {
         1 => format!("one tile of {many:.0} likely places"),
         tiles => format!("{tiles} tiles of {few:.0} to {many:.0} likely places"),
     }
 }
 
 /// Tiles that hide worse than was asked for: the whole map does, or a phone could not check more.
-fn warnings(publication: &Publication, least: usize) -> Vec<String> {
-    let tiles = publication.members.iter().zip(&publication.likely).enumerate();
-    // Rounding of the effective number aside.
-    let few = tiles.filter(|(_, (_, likely))| **likely < least as f64 - 1e-5);
-    few.map(|(number, (places, likely))| {
+fn warnings(leak: &TileLeak, least: usize) -> Vec<String> {
+    let tiles = leak.tiles.iter().enumerate();
+    let few = tiles.filter(|(_, tile)| tile.likely < least as f64);
+    few.map(|(number, tile)| {
         format!(
             "tile {number} has {} places, but hides no better than {:.1} equally likely ones, fewer than {least}",
-            places.len(), likely
+            tile.places, tile.likely
         )
     })
     .collect()

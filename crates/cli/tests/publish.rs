@@ -39,6 +39,7 @@ fn a_mechanism_is_published_once() {
         "publish city.lrmech -o tiles --key operator.key --tile-places 8 --issued 2026-11-16";
     let text = scratch.succeed(command);
     assert!(text.contains("likely") && text.contains(&public.to_string()), "{text}");
+    assert!(text.contains("tells nothing more than its report"), "{text}");
 
     let directory = Directory::open(&scratch.0.join("tiles"), &public).unwrap();
     let manifest = directory.manifest();
@@ -62,7 +63,16 @@ fn a_mechanism_is_published_once() {
     assert_eq!(json["written"], false);
     assert_eq!(json["tiles"].as_array().unwrap().len(), manifest.tiles.len());
     assert_eq!(json["tiles"][0]["places"], manifest.tiles[0].places);
-    assert!(json["likely_places"][0].as_f64().unwrap() >= 7.9);
+    // The more tiles a phone fetches, the less they say; all of them say nothing.
+    let leak = &json["leak"];
+    assert_eq!(leak["tiles"][0]["places"], manifest.tiles[0].places);
+    assert!(leak["tiles"][0]["likely"].as_f64().unwrap() >= 8.0);
+    let fetching = leak["guesses"]["fetching"].as_array().unwrap();
+    let right: Vec<f64> = fetching.iter().map(|with| with["right"].as_f64().unwrap()).collect();
+    assert!(right.len() > 2 && right.windows(2).all(|w| w[0] > w[1]), "{right:?}");
+    assert_eq!(fetching.last().unwrap()["fetched"], manifest.tiles.len());
+    assert_eq!(fetching.last().unwrap()["right"], leak["guesses"]["report"]);
+    assert!(leak["borders"]["separated"].as_u64().unwrap() > 0);
 
     let before = scratch.names();
     let other = scratch.fail("publish city.lrmech -o tiles --key operator.key --tile-places 16");

@@ -96,7 +96,7 @@ pub fn is_even(prior: &[f64]) -> bool {
 }
 
 /// A prior that sums to one; even where it has no weight at all.
-fn even_if_nothing(weights: impl Iterator<Item = f64>) -> Vec<f64> {
+pub(crate) fn even_if_nothing(weights: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut weights: Vec<f64> = weights.collect();
     let total: f64 = weights.iter().sum();
     let count = weights.len() as f64;

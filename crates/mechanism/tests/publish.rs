@@ -11,7 +11,7 @@ use lrgeo_map::file::Fingerprint;
 use lrgeo_map::geo::Coord;
 use lrgeo_mechanism::publish::{
     Directory, Hash, Issued, Link, Manifest, Places, PublicKey, Publication, SecretKey,
-    SignedManifest, Tile, TileError, Written, check_rows, follow, peek, publish,
+    SignedManifest, Tile, TileError, Written, check_rows, follow, likely_places, peek, publish,
 };
 use lrgeo_mechanism::rows::SparseMatrix;
 use lrgeo_mechanism::{
@@ -101,6 +101,10 @@ fn published(built: &Built, least: Option<usize>) -> Publication {
 
 static DENSE_TILES: LazyLock<Publication> = LazyLock::new(|| published(&DENSE, Some(FEW)));
 static SPARSE_TILES: LazyLock<Publication> = LazyLock::new(|| published(&SPARSE, None));
+
+fn likely(built: &Built, places: &[u32]) -> f64 {
+    likely_places(places.iter().map(|&place| built.prior[place as usize]))
+}
 
 fn file(publication: &Publication, name: &str) -> Vec<u8> {
     publication.files().find(|(path, _)| path == name).unwrap().1.to_vec()
@@ -199,7 +203,7 @@ fn check_round_trip(built: &Built, publication: &Publication) {
     for number in 0..manifest.tiles.len() {
         let bytes = tile_bytes(publication, number);
         let tile = open_tile(publication, &manifest, number, &bytes).unwrap();
-        assert!(publication.likely[number] >= FEW as f64 - 1e-5);
+        assert!(likely(built, &publication.members[number]) >= FEW as f64 - 1e-5);
         assert_eq!(manifest.tiles[number].places as usize, tile.places.len());
         for &place in &tile.places {
             seen[place as usize] += 1;
@@ -223,12 +227,9 @@ fn dense_rows_come_back_bit_for_bit() {
     let manifest = &DENSE_TILES.signed.manifest;
     assert_eq!(manifest.check.violations, 0);
     assert!(manifest.optimum.as_ref().unwrap().lower_bound > 0.0);
-    let likely = || manifest.tiles.iter().zip(&DENSE_TILES.likely);
-    for (tile, likely) in likely() {
-        assert!(*likely >= 1.0 && *likely <= f64::from(tile.places) * (1.0 + 1e-5));
-    }
-    // The prior of the demo city is uneven, and the tiles say so.
-    assert!(likely().any(|(tile, likely)| *likely < 0.9 * f64::from(tile.places)));
+    // The prior of the demo city is uneven, and the tiles show it.
+    let uneven = |places: &Vec<u32>| likely(&DENSE, places) < 0.9 * places.len() as f64;
+    assert!(DENSE_TILES.members.iter().any(uneven));
     let places = places_of(&DENSE_TILES);
     assert!(places.prior().iter().zip(&DENSE.prior).all(|(a, b)| a.to_bits() == b.to_bits()));
 }

@@ -22,8 +22,6 @@ pub struct Cut {
     pub grid: Grid,
     /// The places of each, ascending.
     pub tiles: Vec<Vec<u32>>,
-    /// How many equally likely places would hide as well as those of each.
-    pub likely: Vec<f64>,
 }
 
 /// Cuts a map by the rule of [`Grid`] into tiles of at least `least` likely places each.
@@ -44,7 +42,6 @@ pub fn cut(coords: &[Coord], prior: &[f64], least: usize) -> Result<Cut, TileErr
         places.sort_unstable();
         places
     };
-    let likely = parts.iter().map(|part| population(part).effective()).collect();
     let tiles: Vec<Vec<u32>> = parts.into_iter().map(members).collect();
     // Squares without places follow the place nearest to their centre.
     let index = SpatialIndex::new(coords);
@@ -55,14 +52,7 @@ pub fn cut(coords: &[Coord], prior: &[f64], least: usize) -> Result<Cut, TileErr
     let tile = |cell: usize| tile_of_cell[cell].or_else(|| follow(cell)).unwrap_or(0);
     let named = (0..tile_of_cell.len()).map(tile).collect();
     grid.tiles = named;
-    Ok(Cut { grid, tiles, likely })
-}
-
-/// Likely places of some squares together.
-fn population(squares: &[Square]) -> Likely {
-    let mut all = Likely::default();
-    squares.iter().for_each(|square| all.add(square.likely));
-    all
+    Ok(Cut { grid, tiles })
 }
 
 /// A square with places: the atom of a cut.
@@ -220,8 +210,7 @@ impl Likely {
         self.plogp += other.plogp;
     }
 
-    /// How many equally likely places would hide as well, the exponential of the entropy; even where
-    /// nobody is expected. To the nearest millionth: equals are then equal whatever the order of sums.
+    /// [`likely_places`]. To the nearest millionth: equals are then equal whatever the order of sums.
     fn effective(&self) -> f64 {
         let number = match self.mass > 0.0 {
             true => (self.mass.ln() - self.plogp / self.mass).exp(),
@@ -229,6 +218,14 @@ impl Likely {
         };
         (number * 1e6).round() / 1e6
     }
+}
+
+/// How many equally likely places would hide as well as places of these weights, to the nearest
+/// millionth: the exponential of the entropy. Weights that are all zero count as equal.
+pub fn likely_places(weights: impl IntoIterator<Item = f64>) -> f64 {
+    let mut all = Likely::default();
+    weights.into_iter().for_each(|weight| all.add(Likely::one(weight)));
+    all.effective()
 }
 
 #[cfg(test)]
@@ -284,6 +281,15 @@ mod tests {
 
     fn sizes(cut: &Cut) -> Vec<usize> {
         cut.tiles.iter().map(Vec::len).collect()
+    }
+
+    #[test]
+    fn likely_places_are_those_of_the_entropy() {
+        assert_eq!(likely_places([2.0; 7]), 7.0);
+        assert_eq!(likely_places([0.0; 3]), 3.0);
+        assert_eq!(likely_places([0.0, 5.0, 0.0]), 1.0);
+        assert!((likely_places([0.5, 0.25, 0.25]) - 2f64.powf(1.5)).abs() < 1e-6);
+        assert!((likely_places([1e-300, 1e-300, 0.0]) - 2.0).abs() < 1e-6);
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod publication;
 mod tile;
 
 pub use chain::{LONGEST_DAYS, Link, SignedManifest, follow, peek};
+pub use cut::likely_places;
 pub use directory::{Directory, Written};
 pub use error::TileError;
 pub use grid::Grid;

@@ -22,8 +22,6 @@ pub struct Publication {
     pub signed: SignedManifest,
     /// The places of each tile.
     pub members: Vec<Vec<u32>>,
-    /// How many equally likely places would hide as well as those of each tile.
-    pub likely: Vec<f64>,
     /// Who signed.
     pub(super) key: PublicKey,
     /// The list of places and the tiles, by number.
@@ -61,8 +59,7 @@ pub fn publish(
         return Err(MechanismError::invalid("mechanism", "has rows that do not sum to one"));
     }
 
-    let Cut { grid, tiles: cut, likely } =
-        cut(&built.coords, &built.prior, least.unwrap_or(LEAST_PLACES))?;
+    let Cut { grid, tiles: cut } = cut(&built.coords, &built.prior, least.unwrap_or(LEAST_PLACES))?;
     progress.begin("cutting tiles", cut.len() as u64);
     let (map, mechanism) = (Hash::from(built.map), Hash::from(fingerprint));
     let mut tiles: Vec<Vec<u8>> = cut
@@ -112,8 +109,7 @@ pub fn publish(
         tiles: tiles.iter().zip(&cut).map(entry).collect(),
     };
     let signed = SignedManifest::sign(manifest, key)?;
-    let publication =
-        Publication { signed, members: cut, likely, key: key.public(), places, tiles };
+    let publication = Publication { signed, members: cut, key: key.public(), places, tiles };
     publication.read_back(built, progress)?;
     Ok(publication)
 }
