@@ -7,7 +7,6 @@ use lrgeo_evaluation::adversary::{adversary, blind};
 use lrgeo_evaluation::tiles::{NEIGHBOURHOOD, TileLeak, doublings, tile_leak};
 use lrgeo_map::places::spacing_km;
 use lrgeo_map::rng::SplitMix;
-use lrgeo_mechanism::publish::{Issued, SecretKey, publish};
 use lrgeo_mechanism::rows::SparseMatrix;
 use lrgeo_mechanism::{Built, Epsilon, ObfuscationMatrix, Plan, Rows, build, by_name};
 

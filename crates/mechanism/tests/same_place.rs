@@ -8,7 +8,7 @@ use lrgeo_map::geo::Coord;
 use lrgeo_map::map::Map;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::laplace::Laplace;
-use lrgeo_mechanism::publish::{Issued, SecretKey, publish};
+use lrgeo_mechanism::publish::{Issued, Link, SecretKey, publish};
 use lrgeo_mechanism::spanner::Spanner;
 use lrgeo_mechanism::verify::verify;
 use lrgeo_mechanism::{
@@ -50,13 +50,16 @@ fn every_kind_ends_where_most_places_are_at_one_spot() {
 }
 
 #[test]
-fn tiles_can_be_cut_where_places_are_doubled() {
+fn places_listed_twice_are_not_published() {
     let city = city::of(crowded(60, 2));
     let plan = Plan::new(&city, per_km(2.0));
     let laplace = lrgeo_mechanism::by_name("laplace").unwrap();
     let built = build(laplace, &city, &plan, &()).unwrap();
     let key = SecretKey::generate().unwrap();
-    publish(&built, city.version(), None, Issued::from_unix(0), &key, &()).unwrap();
+    let link = Link::first(Issued::from_unix(0), 1, key.public());
+    // A phone could not say at which of the two it is; the cut itself comes to an end.
+    let error = publish(&built, city.version(), None, link, &key, &()).unwrap_err();
+    assert!(error.to_string().contains("one spot twice"), "{error}");
 }
 
 #[test]
