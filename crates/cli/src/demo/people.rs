@@ -55,6 +55,8 @@ pub fn use_the_service(
             policy.most_epsilon_per_km.max(2.0 * catalogue.plan.epsilon.value());
         if mode != Mode::Published {
             policy.protects = Protects::RelevantPlaces;
+            // Wherever on the map they are, its loneliest corner included.
+            policy.least_relevant_places = 1;
         }
         let http = Http::new(address).map_err(ClientError::from)?;
         let mut client = Client::new(http, state).targets(usize::MAX);
