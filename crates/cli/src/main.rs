@@ -59,7 +59,7 @@ Examples, one per command:
   lrgeo client obfuscate --server http://localhost:8417 --at 46.00,-30.00
   lrgeo client status --json
   lrgeo client reset --reports --yes
-  lrgeo client limit --cap 20/km --period 24h
+  lrgeo client policy --per-report "factor 2 within 300 m" --per-period 20/km
   lrgeo solve problem.json -o solution.json
   lrgeo check problem.json solution.json
 

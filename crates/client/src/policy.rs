@@ -57,7 +57,7 @@ impl Default for Policy {
             per_period: Limit::default(),
             lifetime_per_km: 400.0,
             redraws: 0,
-            fetch_all_bytes: 8 << 20,
+            fetch_all_bytes: 16 << 20,
         }
     }
 }
