@@ -59,7 +59,7 @@ Examples, one per command:
   lrgeo client obfuscate --server http://localhost:8417 --at 46.00,-30.00
   lrgeo client status --json
   lrgeo client reset --reports --yes
-  lrgeo client policy --per-report "factor 2 within 300 m" --per-period 20/km
+  lrgeo client policy --per-report 2/km --per-period 20/km
   lrgeo solve problem.json -o solution.json
   lrgeo check problem.json solution.json
 
