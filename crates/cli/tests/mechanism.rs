@@ -159,3 +159,26 @@ fn a_place_listed_twice_is_refused_by_whoever_meets_it() {
     let nodes = scratch.json("map build --demo --places nodes -o nodes.lrmap --json");
     assert!(nodes["left_out"]["places_twice"].is_u64());
 }
+
+#[test]
+fn stopped_early_the_cheapest_there_is_gets_written_and_said_so() {
+    let scratch = with_map("mechanism-stopped");
+    let build = "mechanism build city.lrmap -o m.lrmech --epsilon 1/km";
+    let laplace = scratch.json(&format!("{build} --kind laplace -q --json"));
+    for kind in ["published", "lp --all-pairs", "const-opt --all-pairs"] {
+        let built =
+            scratch.json(&format!("{build} --kind {kind} --gap 0 --time-limit 1ms -q --json"));
+        let note =
+            built["notes"]["stopped early"].as_str().unwrap_or_else(|| panic!("{kind}: {built}"));
+        for word in ["stopped after", "optimiser", "exponential", "Laplace", "was taken"] {
+            assert!(note.contains(word), "{word} is missing: {note}");
+        }
+        let cost = |built: &serde_json::Value| built["expected_cost"].as_f64().unwrap();
+        assert!(cost(&built) <= cost(&laplace) * (1.0 + 1e-6), "{kind}: {note}");
+        assert_eq!(built["certificate"]["status"], "limit");
+        assert_eq!(scratch.json("verify m.lrmech --json")["holds"], true);
+    }
+    let output = scratch.run(&format!("{build} --gap 0 --time-limit 1ms"));
+    let remarks = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && remarks.contains("warning: stopped early"), "{remarks}");
+}

@@ -64,8 +64,15 @@ pub struct Built {
 }
 
 impl Built {
-    pub(crate) fn new(kind: &dyn Mechanism, city: &City, plan: &Plan, made: Made) -> Self {
-        let expected_cost = expected_cost(city, &made.rows);
+    /// What a kind has made, at a cost that is known already or else worked out.
+    pub(crate) fn new(
+        kind: &dyn Mechanism,
+        city: &City,
+        plan: &Plan,
+        made: Made,
+        cost: Option<f64>,
+    ) -> Self {
+        let expected_cost = cost.unwrap_or_else(|| expected_cost(city, &made.rows));
         let guarantee = kind.promised(plan, &made);
         Self {
             kind: kind.name().to_owned(),
@@ -100,21 +107,29 @@ impl Built {
 /// The true cost per report over the rows really used: `sum_m p_m (loss_m . z_m) / sum_m p_m` (spec
 /// section 2). Priors that are zero everywhere count as equal.
 pub fn expected_cost(city: &City, rows: &Rows) -> f64 {
-    let mut row = vec![0.0; city.places()];
-    let (mut total, mut weight) = (0.0, 0.0);
     let deployed = rows.deployed();
     let even = deployed.iter().all(|&i| city.prior()[i as usize] == 0.0);
-    for (index, &place) in deployed.iter().enumerate() {
-        let p = if even { 1.0 } else { city.prior()[place as usize] };
-        rows.fill(index, &mut row);
+    let weight_of = |place: u32| if even { 1.0 } else { city.prior()[place as usize] };
+    let costs: Vec<f64> = match rows {
+        Rows::Dense(_) | Rows::Sparse(_) => city.for_each_loss(&deployed, |index, losses| {
+            let mut row = vec![0.0; losses.len()];
+            rows.fill(index, &mut row);
+            row.iter().zip(losses).map(|(z, c)| z * c).sum()
+        }),
         // What is never reported costs nothing: in a round that is most of the map.
-        let reported: Vec<u32> =
-            (0..city.places() as u32).filter(|&k| row[k as usize] > 0.0).collect();
-        let losses = city.utility().losses(&[place], &reported);
-        total += p * reported.iter().zip(&losses).map(|(&k, c)| row[k as usize] * c).sum::<f64>();
-        weight += p;
-    }
-    total / weight
+        Rows::Users(round) => {
+            let cost = |(user, &place): (&UserMatrix, &u32)| {
+                let row = round.columns.iter().copied().zip(user.deployed().iter().copied());
+                let (reported, row): (Vec<u32>, Vec<f64>) = row.filter(|(_, z)| *z > 0.0).unzip();
+                let losses = city.utility().losses(&[place], &reported);
+                row.iter().zip(&losses).map(|(z, c)| z * c).sum()
+            };
+            round.users.iter().zip(&deployed).map(cost).collect()
+        }
+    };
+    let total: f64 =
+        deployed.iter().zip(&costs).map(|(&place, cost)| weight_of(place) * cost).sum();
+    total / deployed.iter().map(|&place| weight_of(place)).sum::<f64>()
 }
 
 const KIND: Kind =

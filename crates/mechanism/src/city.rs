@@ -1,6 +1,6 @@
 //! A city as mechanisms see it: places, how likely each is, and what a wrong report costs.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use lrgeo_map::file::Fingerprint;
 use lrgeo_map::geo::Coord;
@@ -13,6 +13,7 @@ use lrgeo_map::table::CostTable;
 use lrgeo_map::units::Length;
 use lrgeo_map::utility::{Utility, UtilityKind};
 use lrgeo_optim::{Cost, DenseCost};
+use rayon::prelude::*;
 
 use crate::MechanismError;
 
@@ -100,6 +101,8 @@ pub struct City {
     version: Fingerprint,
     geography: Geography,
     utility: Arc<dyn Utility>,
+    /// Of all pairs, where there are few enough: the optimiser asks for them, and what a matrix costs follows from them.
+    losses: OnceLock<Vec<f64>>,
     /// Only travel distance has a cost reference table.
     has_table: bool,
     table: Mutex<Option<Arc<CostTable>>>,
@@ -149,7 +152,8 @@ impl City {
             let reason = format!("are for {losses} places, the map has {places}");
             return Err(MechanismError::invalid("losses", reason));
         }
-        Ok(Self { map, version, geography, utility, has_table, table: Mutex::new(None) })
+        let (losses, table) = (OnceLock::new(), Mutex::new(None));
+        Ok(Self { map, version, geography, utility, losses, has_table, table })
     }
 
     /// The map.
@@ -167,15 +171,41 @@ impl City {
         &*self.utility
     }
 
+    /// Whether the losses of all pairs are kept.
+    pub(crate) fn keeps_losses(&self) -> bool {
+        self.places() <= DENSE_PLACES
+    }
+
+    /// The losses of all pairs, row-major, measured at the first call.
+    fn losses(&self) -> &[f64] {
+        self.losses.get_or_init(|| self.utility.all())
+    }
+
+    /// Hands the losses of each of `places` in reporting any place to `take`, which says what to make of them.
+    pub(crate) fn for_each_loss<T: Send>(
+        &self,
+        places: &[u32],
+        take: impl Fn(usize, &[f64]) -> T + Sync,
+    ) -> Vec<T> {
+        let all: Vec<u32> = (0..self.places() as u32).collect();
+        let indexed = places.par_iter().enumerate();
+        if self.keeps_losses() {
+            let (losses, width) = (self.losses(), all.len());
+            let row = |place: u32| &losses[place as usize * width..][..width];
+            return indexed.map(|(at, &place)| take(at, row(place))).collect();
+        }
+        indexed.map(|(at, &place)| take(at, &self.utility.losses(&[place], &all))).collect()
+    }
+
     /// The true costs `c_ik = p_i loss(i, k)` of all places (Eq. 3-5), for the optimiser.
     pub fn cost(&self) -> Result<Box<dyn Cost>, MechanismError> {
         let places = self.places();
-        if places > DENSE_PLACES {
+        if !self.keeps_losses() {
             let (utility, prior) = (self.utility.clone(), self.prior().to_vec());
             let all = (0..places as u32).collect();
             return Ok(Box::new(MeasuredCost { utility, prior, all }));
         }
-        let mut values = self.utility.all();
+        let mut values = self.losses().to_vec();
         for (line, p) in values.chunks_exact_mut(places).zip(self.prior()) {
             line.iter_mut().for_each(|c| *c *= p);
         }

@@ -26,6 +26,7 @@ pub mod rows;
 pub mod sample;
 pub mod spanner;
 mod sphere;
+pub mod stand_in;
 pub mod verify;
 
 pub use built::{Built, Proof, expected_cost};

@@ -2,6 +2,7 @@
 
 use lrgeo_map::progress::Progress;
 
+use crate::stand_in::{self, Candidate};
 use crate::{Built, City, Guarantee, MechanismError, Plan};
 
 /// A kind of mechanism: what it promises, and how it is made.
@@ -29,6 +30,12 @@ pub trait Mechanism: Sync {
         false
     }
 
+    /// Whether an optimiser makes it, which a time limit or a cancellation may stop before it is good. Then [`build`]
+    /// makes what needs no optimiser as well, and takes the cheapest: see [`crate::stand_in`].
+    fn can_be_stopped(&self) -> bool {
+        false
+    }
+
     /// Makes it. The rows that come back are verified against [`Mechanism::promised`] by
     /// [`build`], not trusted.
     fn make(
@@ -48,6 +55,9 @@ pub struct Made {
     /// Pairs of places whose bounds, chained along paths, prove all others: how a large map is
     /// verified. Empty where every pair is looked at.
     pub witness: Vec<[u32; 2]>,
+    /// No matrix that keeps the guarantee at the epsilon that programmes are solved at ([`crate::programme::shrunk`])
+    /// costs less per report, whether or not it is one of the programme; `None` where that is not known.
+    pub floor: Option<f64>,
     /// What to know about it, for people: the radii used, the real epsilon, what was left out.
     pub notes: Vec<(&'static str, String)>,
     /// The epsilon that the rows really have, where that is not the one asked for.
@@ -74,6 +84,8 @@ pub fn by_name(name: &str) -> Result<&'static dyn Mechanism, MechanismError> {
 }
 
 /// Checks the plan, makes the mechanism and verifies it; one that fails is not returned.
+///
+/// A time limit is for all of this, and the cheapest that was found by then is returned, whoever made it.
 pub fn build(
     kind: &dyn Mechanism,
     city: &City,
@@ -85,12 +97,18 @@ pub fn build(
         let reason = format!("{} is made for users; say where they are with --users", kind.name());
         return Err(MechanismError::invalid("users", reason));
     }
-    let made = kind.make(city, plan, progress)?;
-    let built = Built::new(kind, city, plan, made);
-    let verdict = crate::verify::verify(&built, progress);
-    if !verdict.holds() {
-        let worst_log_excess = verdict.guaranteed.worst_log_excess;
-        return Err(MechanismError::NotPrivate { worst_log_excess });
+    let candidates = match kind.can_be_stopped() {
+        true => stand_in::candidates(kind, city, plan, progress)?,
+        false => vec![Candidate { made: kind.make(city, plan, progress)?, cost: None }],
+    };
+    let mut worst_log_excess = f64::INFINITY;
+    for Candidate { made, cost } in candidates {
+        let built = Built::new(kind, city, plan, made, cost);
+        let verdict = crate::verify::verify(&built, progress);
+        if verdict.holds() {
+            return Ok(built);
+        }
+        worst_log_excess = worst_log_excess.min(verdict.guaranteed.worst_log_excess);
     }
-    Ok(built)
+    Err(MechanismError::NotPrivate { worst_log_excess })
 }

@@ -1,5 +1,7 @@
 //! What to build: epsilon, notion, radii, users (spec sections 1, 4 and 7).
 
+use std::time::Duration;
+
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::twins::LEAST_DISTANCE_KM;
 use lrgeo_map::units::Length;
@@ -88,8 +90,12 @@ pub struct Plan {
     pub allow_disconnected: bool,
     /// The relative gap at which to stop optimising; each mechanism has a default of its own.
     pub gap: Option<f64>,
-    /// Clock, time limit, cancellation and progress of the optimiser; its gap is the one above.
+    /// Clock, time limit, cancellation and progress of the optimiser; its gap is the one above. Of a mechanism that
+    /// can be stopped early ([`crate::Mechanism::can_be_stopped`]) the limit is for all of [`crate::build`].
     pub solver: Settings,
+    /// When the optimiser must be done, on the solver's clock, so that what comes after it ends by the limit: for
+    /// [`crate::build`] to say.
+    pub deadline: Option<Duration>,
 }
 
 /// Spacings per radius of the defaults: those of the `practical` settings on the Rome places.
@@ -149,12 +155,18 @@ impl Plan {
             allow_disconnected: false,
             gap: None,
             solver: Settings::default(),
+            deadline: None,
         }
     }
 
-    /// The optimiser's settings, with a gap where none was asked for.
+    /// The optimiser's settings, with a gap where none was asked for and the time that is left now.
     pub fn settings(&self, default_gap: f64) -> Settings {
-        Settings { gap: self.gap.unwrap_or(default_gap), ..self.solver.clone() }
+        let mut settings = Settings { gap: self.gap.unwrap_or(default_gap), ..self.solver.clone() };
+        if let (Some(deadline), Some(clock)) = (self.deadline, &self.solver.clock) {
+            settings.time_limit = Some(deadline.saturating_sub(clock.now()));
+            settings.on_time = true;
+        }
+        settings
     }
 
     /// Refuses values that contradict each other or make no sense on this map; warns of nothing.

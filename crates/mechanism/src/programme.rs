@@ -2,7 +2,7 @@
 
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::progress::Progress;
-use lrgeo_optim::{Arc, Problem, ProblemParts, Solution, Ties};
+use lrgeo_optim::{Arc, Problem, ProblemParts, Settings, Solution, Ties, large};
 
 use crate::plan::connecting_gamma;
 use crate::relevant::TieRule;
@@ -16,6 +16,9 @@ const COMPLETE_PLACES: usize = 100;
 /// Programmes are solved at an epsilon that is smaller by this part (spec section 6): more than the
 /// rounding of distances, of the solver and of the sampler together, at a cost of the same order.
 const SHRINKAGE: f64 = 1e-8;
+
+/// Part of the time that is left for a bound of the notion itself.
+const FOR_FLOOR: f64 = 0.1;
 
 /// The epsilon to solve at so that what comes out satisfies `epsilon` exactly.
 pub fn shrunk(epsilon: Epsilon) -> Result<Epsilon, MechanismError> {
@@ -73,6 +76,40 @@ impl Constraints {
             notes.push(("spanner", text));
         }
         notes
+    }
+
+    /// The optimiser's settings. Where there is a limit and the arcs are stretched, a tenth of the time is left for [`Self::floor`].
+    pub fn settings(&self, plan: &Plan, default_gap: f64) -> Settings {
+        let mut settings = plan.settings(default_gap);
+        if plan.deadline.is_some() && self.stretch > 1.0 {
+            settings.time_limit = settings.time_limit.map(|limit| limit.mul_f64(1.0 - FOR_FLOOR));
+        }
+        settings
+    }
+
+    /// What no matrix of the notion costs less than, per report, whether or not it keeps to the arcs; `None` where
+    /// nothing is known, or not in time.
+    ///
+    /// Without stretch the programme is the notion's own, and its bound holds. Else the programme on the arcs at the
+    /// full epsilon relaxes the notion, and the duals of the one solved prove something about it.
+    pub fn floor(
+        &self,
+        problem: &Problem,
+        plan: &Plan,
+        solution: &Solution,
+        prior: f64,
+    ) -> Result<Option<f64>, MechanismError> {
+        let bound = match self.stretch > 1.0 {
+            false => solution.lower_bound,
+            true => {
+                let relaxed = problem.with_epsilon(plan.epsilon.value())?;
+                // Who cancels wants what there is; what it is worth belongs to that.
+                let settings = Settings { cancel: None, ..plan.settings(0.0) };
+                large::lower_bound_within(&relaxed, &solution.certificate.mu, &settings)?.value
+            }
+        };
+        // Where the prior is uneven the quick bound may prove nothing.
+        Ok((bound > 0.0).then_some(bound / prior))
     }
 
     /// The OMG of the paper (Eq. 6-7): every entry free.
@@ -181,7 +218,7 @@ pub fn settle(row: &mut [f64], is_free: impl Fn(usize) -> bool) {
 }
 
 /// More places than this are refused by the mechanisms that keep whole matrices.
-const LARGEST_DENSE: usize = 5_000;
+pub(crate) const LARGEST_DENSE: usize = 5_000;
 
 /// Refuses maps that are too large for a mechanism that keeps a K x K matrix.
 pub fn ensure_dense(city: &City) -> Result<(), MechanismError> {

@@ -62,6 +62,12 @@ pub struct Settings {
     pub clock: Option<Arc<dyn Clock>>,
     /// Set to true from anywhere to stop as if the time limit had come.
     pub cancel: Option<Arc<AtomicBool>>,
+    /// Set to true from anywhere to give up at once, without a matrix. Stopping otherwise ends the iteration at hand and proves
+    /// what was found, and an iteration may take long where somebody wants it to.
+    pub abort: Option<Arc<AtomicBool>>,
+    /// Whether the result is wanted when the time limit comes, rather than as soon after as the iteration at hand and the
+    /// proof allow. The last iteration is then begun early enough, going by those before it.
+    pub on_time: bool,
     /// Called after every iteration.
     pub progress: Option<ProgressCallback>,
     /// Number of threads; 0 means all. Without feature `parallel` always one.
@@ -74,7 +80,16 @@ impl Default for Settings {
         let clock: Option<Arc<dyn Clock>> = Some(Arc::new(StdClock::default()));
         #[cfg(target_family = "wasm")]
         let clock = None;
-        Self { gap: 1e-6, time_limit: None, clock, cancel: None, progress: None, threads: 0 }
+        Self {
+            gap: 1e-6,
+            time_limit: None,
+            clock,
+            cancel: None,
+            abort: None,
+            on_time: false,
+            progress: None,
+            threads: 0,
+        }
     }
 }
 
@@ -139,6 +154,17 @@ impl Stop<'_> {
         let cancelled = self.settings.cancel.as_ref();
         cancelled.is_some_and(|flag| flag.load(Ordering::Relaxed))
             || self.settings.time_limit.is_some_and(|limit| self.seconds() >= limit.as_secs_f64())
+    }
+
+    /// Whether work of so many seconds would end after the time limit, where the result is wanted by then.
+    pub fn is_too_late_for(&self, seconds: f64) -> bool {
+        let limit = self.settings.time_limit.filter(|_| self.settings.on_time);
+        limit.is_some_and(|limit| self.seconds() + seconds >= limit.as_secs_f64())
+    }
+
+    /// Whether the caller wants no result any more.
+    pub fn aborted(&self) -> bool {
+        self.settings.abort.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     /// Hands one iteration to the progress callback.

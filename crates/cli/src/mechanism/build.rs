@@ -96,7 +96,9 @@ pub struct Build {
     /// Stop optimising at this relative gap; each mechanism has a default.
     #[arg(long)]
     gap: Option<f64>,
-    /// Stop optimising after this long with the best so far: 60s, 2m.
+    /// Make and verify it within about this long: 60s, 2m. Where the optimiser (lp, const-opt, published) is not done by
+    /// then, the cheapest of its matrix, the exponential mechanism and Laplace noise is taken, as after Ctrl-C; rounds
+    /// (lr-geo) stop with the best matrix so far.
     #[arg(long, value_name = "TIME", value_parser = solve::duration)]
     time_limit: Option<Duration>,
     /// Build even if gamma leaves parts of the map without any bound between them.

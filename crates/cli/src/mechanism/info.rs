@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lrgeo_map::places::spacing_km;
 use lrgeo_mechanism::meaning::Meaning;
+use lrgeo_mechanism::stand_in::STOPPED_EARLY;
 use lrgeo_mechanism::{Built, Cover, MechanismError, Rows};
 use serde_json::json;
 
@@ -105,6 +106,9 @@ fn rows(built: &Built) -> String {
 
 /// What to think about before using it.
 pub fn warn(built: &Built, ui: &Ui) -> Result<(), Failure> {
+    for (name, text) in built.notes.iter().filter(|(name, _)| name == STOPPED_EARLY) {
+        ui.remark(format!("warning: {name}: {text}"));
+    }
     for warning in meaning(built)?.warnings() {
         ui.remark(format!("warning: {warning}"));
     }

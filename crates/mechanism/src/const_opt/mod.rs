@@ -25,6 +25,10 @@ impl Mechanism for ConstOpt {
         Guarantee { notion: plan.notion, epsilon: plan.epsilon, cover: Cover::WholeMap }
     }
 
+    fn can_be_stopped(&self) -> bool {
+        true
+    }
+
     fn make(
         &self,
         city: &City,
@@ -49,6 +53,8 @@ impl Mechanism for ConstOpt {
             rows,
             proof: Some(proof),
             witness: constraints.witness(),
+            // Other matrices of the notion need not be tied, and may cost less than any of the programme.
+            floor: None,
             notes,
             real_epsilon: None,
         })

@@ -60,6 +60,7 @@ impl Mechanism for ExpMech {
             rows,
             proof: None,
             witness: Vec::new(),
+            floor: None,
             notes: vec![("exponent", text)],
             real_epsilon,
         })

@@ -34,6 +34,6 @@ impl Mechanism for PlanarLaplace {
                 laplace.charged().value()
             ),
         )];
-        Ok(Made { rows, proof: None, witness: Vec::new(), notes, real_epsilon: None })
+        Ok(Made { rows, proof: None, witness: Vec::new(), floor: None, notes, real_epsilon: None })
     }
 }

@@ -1,7 +1,7 @@
 //! LP: the optimal mechanism over all places (OMG, Eq. 6-7 of the paper).
 
 use lrgeo_map::progress::Progress;
-use lrgeo_optim::colgen;
+use lrgeo_optim::{Status, colgen};
 
 use crate::mechanism::{Made, Mechanism};
 use crate::programme::{Constraints, ensure_dense, square_matrix};
@@ -23,6 +23,10 @@ impl Mechanism for Lp {
         Guarantee { notion: plan.notion, epsilon: plan.epsilon, cover: Cover::WholeMap }
     }
 
+    fn can_be_stopped(&self) -> bool {
+        true
+    }
+
     fn make(
         &self,
         city: &City,
@@ -31,10 +35,16 @@ impl Mechanism for Lp {
     ) -> Result<Made, MechanismError> {
         ensure_dense(city)?;
         let constraints = Constraints::new(city, plan, progress)?;
-        let solution = colgen::solve(&constraints.omg(city)?, &plan.settings(1e-6))?;
-        let proof = Proof::of(&solution, city.prior().iter().sum());
+        let problem = constraints.omg(city)?;
+        let solution = colgen::solve(&problem, &constraints.settings(plan, 1e-6))?;
+        let prior = city.prior().iter().sum();
+        let proof = Proof::of(&solution, prior);
+        let floor = match proof.status {
+            Status::Limit => constraints.floor(&problem, plan, &solution, prior)?,
+            _ => None,
+        };
         let rows = Rows::Dense(square_matrix(&solution)?);
         let (witness, notes) = (constraints.witness(), constraints.notes());
-        Ok(Made { rows, proof: Some(proof), witness, notes, real_epsilon: None })
+        Ok(Made { rows, proof: Some(proof), witness, floor, notes, real_epsilon: None })
     }
 }

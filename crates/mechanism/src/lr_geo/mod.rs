@@ -93,6 +93,7 @@ fn make(city: &City, plan: &Plan, progress: &dyn Progress) -> Result<Made, Mecha
         rows,
         proof: Some(proof),
         witness: Vec::new(),
+        floor: None,
         notes: notes(city, plan, rule),
         real_epsilon: None,
     })

@@ -2,7 +2,7 @@
 //! all pairs, from a hundred places to tens of thousands (spec section 9).
 
 use lrgeo_map::progress::Progress;
-use lrgeo_optim::{Solution, colgen, large};
+use lrgeo_optim::{colgen, large};
 
 use crate::mechanism::{Made, Mechanism};
 use crate::programme::{Constraints, square_matrix};
@@ -33,6 +33,10 @@ impl Mechanism for Published {
         Guarantee { notion: Notion::AllPairs, epsilon: plan.epsilon, cover: Cover::WholeMap }
     }
 
+    fn can_be_stopped(&self) -> bool {
+        true
+    }
+
     fn make(
         &self,
         city: &City,
@@ -44,46 +48,31 @@ impl Mechanism for Published {
         let problem = constraints.omg(city)?;
         let prior = city.prior().iter().sum();
         let (rows, solution) = if city.places() <= self.largest_dense {
-            let solution = colgen::solve(&problem, &plan.settings(1e-3))?;
+            let solution = colgen::solve(&problem, &constraints.settings(&plan, 1e-3))?;
             (Rows::Dense(square_matrix(&solution)?), solution)
         } else {
-            let (solution, sparse) = large::solve_sparse(&problem, &plan.settings(2e-2))?;
+            let (solution, sparse) =
+                large::solve_sparse(&problem, &constraints.settings(&plan, 2e-2))?;
             (Rows::Sparse(SparseMatrix::from(&*sparse)), solution)
         };
         let proof = Proof::of(&solution, prior);
         let mut notes = constraints.notes();
-        if constraints.stretch > 1.0
-            && let Some(price) = price(&constraints, city, &plan, &solution, prior)?
-        {
-            notes.push(("price of the spanner", price));
+        let floor = constraints.floor(&problem, &plan, &solution, prior)?;
+        if let Some(bound) = floor.filter(|_| constraints.stretch > 1.0) {
+            let lost = 100.0 * (proof.cost - bound) / proof.cost;
+            let text = format!(
+                "no all-pairs matrix at {} costs less than {bound:.6}, {lost:.2} % below this one",
+                plan.epsilon
+            );
+            notes.push(("price of the spanner", text));
         }
         Ok(Made {
             rows,
             proof: Some(proof),
             witness: constraints.witness(),
+            floor,
             notes,
             real_epsilon: None,
         })
     }
-}
-
-/// How far the matrix can be from the best one of the all-pairs notion itself: the programme on the
-/// arcs at the full epsilon relaxes that notion, so its lower bound holds there.
-fn price(
-    constraints: &Constraints,
-    city: &City,
-    plan: &Plan,
-    solution: &Solution,
-    prior: f64,
-) -> Result<Option<String>, MechanismError> {
-    let relaxed = constraints.omg(city)?.with_epsilon(plan.epsilon.value())?;
-    let bound = large::lower_bound_from(&relaxed, &solution.certificate.mu)?.value / prior;
-    let cost = solution.objective / prior;
-    let lost = 100.0 * (cost - bound) / cost;
-    let text = format!(
-        "no all-pairs matrix at {} costs less than {bound:.6}, {lost:.2} % below this one",
-        plan.epsilon
-    );
-    // Where the prior is uneven the quick bound may prove nothing.
-    Ok((bound > 0.0).then_some(text))
 }

@@ -49,6 +49,9 @@ const MOST_ITERATIONS: usize = 500;
 /// After an attempt at a strict matrix that was not good enough the next one waits for a smaller gap, or for so many iterations.
 const PAUSE: usize = 10;
 
+/// A further iteration, and the matrix and proof after it, take about so many times as long as the iteration before.
+const ROUND_AND_END: f64 = 2.5;
+
 /// Solves a problem to the gap asked for: rows at one spot as one, and independent parts by themselves.
 pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
     twins::solve(problem, |merged| {
@@ -84,6 +87,9 @@ pub fn solve_from(
     warm: &mut WarmStart,
 ) -> Result<Solution, Error> {
     let stop = settings.start()?;
+    if stop.aborted() {
+        return Err(Error::StoppedEarly);
+    }
     let mut run = Run::new(problem, settings, stop)?;
     let closed_form = match warm.fits(problem) {
         true => {
@@ -147,7 +153,8 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(problem: &'a Problem, settings: &'a Settings, stop: Stop<'a>) -> Result<Self, Error> {
-        let blocks = Blocks::new(problem)?;
+        let mut blocks = Blocks::new(problem)?;
+        blocks.abort = settings.abort.clone();
         let mean_cost = problem.mean_cost();
         let mut links = Vec::new();
         let mut link_of_block = Vec::new();
@@ -270,8 +277,12 @@ impl<'a> Run<'a> {
         let (mut wanted, mut last_attempt) = (enough, 0);
         let mut best: Option<Solution> = None;
         loop {
+            let begun = self.stop.seconds();
             let round = self.round()?;
-            let stopped = self.stop.requested() || self.iterations >= MOST_ITERATIONS;
+            let next = ROUND_AND_END * (self.stop.seconds() - begun);
+            let stopped = self.stop.requested()
+                || self.stop.is_too_late_for(next)
+                || self.iterations >= MOST_ITERATIONS;
             let is_due = self.iterations >= last_attempt + PAUSE && round.gap <= enough;
             if round.gap <= wanted || is_due || stopped {
                 last_attempt = self.iterations;

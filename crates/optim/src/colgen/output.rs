@@ -26,9 +26,13 @@ impl Run<'_> {
     /// The strict matrix of the current iterate, checked. The iterate itself is left as it was.
     pub(super) fn finish(&mut self) -> Result<Solution, Error> {
         let weights = self.master.x.clone();
-        let residual = self.master.polish();
+        let stop = self.stop;
+        let residual = self.master.polish(|| stop.aborted());
         let (mut z, y) = self.matrix();
         self.master.x = weights;
+        if stop.aborted() {
+            return Err(Error::StoppedEarly);
+        }
         let untied = !self.problem.has_ties() && self.problem.bounds().is_empty();
         if residual > 1e-9 {
             if !untied {
@@ -49,6 +53,9 @@ impl Run<'_> {
             return Err(Error::NotStrict { worst_log_excess, row, column });
         }
         let (mu, lower_bound) = self.proven_bound();
+        if self.stop.aborted() {
+            return Err(Error::StoppedEarly);
+        }
         let gap = relative_gap(self.mean_cost, report.cost, lower_bound);
         Ok(Solution {
             status: Status::of_gap(gap, self.settings.gap),
@@ -95,6 +102,9 @@ impl Run<'_> {
         let (mut scratch, mut w) = (Scratch::default(), Vec::new());
         let blocks = self.blocks.blocks.iter().zip(&mut self.trees).zip(&prices.blocks);
         for ((block, tree), price) in blocks {
+            if self.blocks.is_aborted() {
+                break;
+            }
             if block.root == Root::Cone && price.value < 0.0 {
                 node_weights(block, &self.blocks, &mu, &mut w);
                 tree.price(&block.graph, &w, &mut scratch);
@@ -102,6 +112,9 @@ impl Run<'_> {
                     mu[block.rows[top] as usize] += scratch.subtree[top].min(0.0);
                 }
             }
+        }
+        if self.blocks.is_aborted() {
+            return (mu, 0.0);
         }
         for (tied, rc) in self.blocks.tied.iter().zip(&prices.tied) {
             if let Some(tied) = tied {

@@ -26,8 +26,8 @@ fn inner(a: &Equations, b: &Equations) -> f64 {
 
 impl Master {
     /// Projects the weights onto the row sums in the metric of x^2, without artificials, until the
-    /// residual no longer shrinks. Returns the residual left.
-    pub fn polish(&mut self) -> f64 {
+    /// residual no longer shrinks, or until nobody wants it any more. Returns the residual left.
+    pub fn polish(&mut self, is_aborted: impl Fn() -> bool) -> f64 {
         let (mut least, mut idle) = (f64::INFINITY, 0);
         let mut best = self.x.clone();
         for round in 1..=MOST_ROUNDS {
@@ -39,7 +39,7 @@ impl Master {
                 best.clone_from(&self.x);
             }
             let is_idle = idle >= IDLE_ROUNDS || (idle > 0 && least <= SETTLED);
-            if is_idle || worst <= EXACT || round == MOST_ROUNDS {
+            if is_idle || worst <= EXACT || round == MOST_ROUNDS || is_aborted() {
                 break;
             }
             let change = self.projection();
@@ -49,7 +49,7 @@ impl Master {
             }
         }
         self.x = best;
-        if least > SETTLED { self.settle() } else { least }
+        if least > SETTLED && !is_aborted() { self.settle() } else { least }
     }
 
     /// The smallest change in the metric of x^2 that meets the equations, by conjugate gradients. The Cholesky

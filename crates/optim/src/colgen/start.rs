@@ -32,6 +32,9 @@ impl Run<'_> {
         self.add_first_columns();
         self.add_flat_rays();
         self.master.start(self.scale());
+        if self.stop.aborted() {
+            return None;
+        }
         let closed = closed_form(self.problem, &self.blocks, &self.trees)?;
         let cones_only = self.master.links.is_empty();
         if cones_only {

@@ -95,11 +95,20 @@ pub fn lower_bound(problem: &Problem) -> Result<Bound, Error> {
 /// A proven lower bound for every feasible matrix, from duals that are nearly optimal: those of a similar
 /// problem, repaired. Quicker than [`lower_bound`] where costs are uneven.
 pub fn lower_bound_from(problem: &Problem, mu: &[f64]) -> Result<Bound, Error> {
-    let view = View::new(problem, None)?;
+    lower_bound_within(problem, mu, &Settings::default())
+}
+
+/// The same within the time limit of the settings; zero where that does not suffice.
+pub fn lower_bound_within(
+    problem: &Problem,
+    mu: &[f64],
+    settings: &Settings,
+) -> Result<Bound, Error> {
+    let view = View::new(problem, Some(settings.start()?))?;
     ensure_local(&view)?;
     length("mu", &[], view.rows(), mu.len())?;
     let mut best = Bound::trivial(view.rows());
-    // Without a stop nothing ends early.
+    // Stopped or not, what was found is a bound.
     let _: Result<(), Stopped> =
         repaired_bound(&view, mu.to_vec(), REPAIRED).map(|(bound, _)| best.improve(bound));
     Ok(best)
