@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use common::{Answer, Scratch, Users, bearer};
+use lrgeo_mechanism::publish::{Directory, PublicKey};
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{Join, Joined, Phase, TicketState, UserMatrix};
 use lrgeo_protocol::path;
@@ -197,6 +198,15 @@ fn tiles_published_before_are_served_if_they_are_this_operators() {
     BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
     let url = line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line}"));
     let server = Process { url: url.to_owned(), child };
-    let manifest = common::get(&format!("{}{}", server.url, path::MANIFEST), &[]);
-    assert_eq!(manifest.body, std::fs::read(scratch.0.join("tiles/manifest.json")).unwrap());
+    let get = |path: &str| common::get(&format!("{}{path}", server.url), &[]);
+    // What is served follows what was published: the same, and the description of the map.
+    let manifest = get(path::MANIFEST);
+    let key: PublicKey = manifest.header("x-lrgeo-key").parse().unwrap();
+    let published = Directory::open(&scratch.0.join("tiles"), &key).unwrap().signed;
+    let served = published.next(manifest.body, get(path::SIGNATURE).body).unwrap().manifest;
+    assert!(served.description.is_some());
+    assert_eq!(
+        (served.tiles, served.mechanism),
+        (published.manifest.tiles, published.manifest.mechanism)
+    );
 }

@@ -421,7 +421,7 @@ mod tests {
         // As many at two points, which take finer squares than the map else has.
         let mut coords = vec![rome(); 1_500];
         coords.extend(vec![rome().offset_km(0.0, 0.3); 1_500]);
-        coords.extend(block(2, 2, rome(), 60.0));
+        coords.extend(block(2, 2, rome(), 10.0));
         let cut = check(&coords, &even(&coords), 50);
         assert!(sizes(&cut).iter().all(|&n| n <= MOST_PLACES), "{:?}", sizes(&cut));
     }
