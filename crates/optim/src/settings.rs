@@ -62,6 +62,9 @@ pub struct Settings {
     pub clock: Option<Arc<dyn Clock>>,
     /// Set to true from anywhere to stop as if the time limit had come.
     pub cancel: Option<Arc<AtomicBool>>,
+    /// Set to true from anywhere to give up at once, without a matrix. Stopping otherwise ends the iteration at hand and proves
+    /// what was found, and an iteration may take long where somebody wants it to.
+    pub abort: Option<Arc<AtomicBool>>,
     /// Called after every iteration.
     pub progress: Option<ProgressCallback>,
     /// Number of threads; 0 means all. Without feature `parallel` always one.
@@ -74,7 +77,15 @@ impl Default for Settings {
         let clock: Option<Arc<dyn Clock>> = Some(Arc::new(StdClock::default()));
         #[cfg(target_family = "wasm")]
         let clock = None;
-        Self { gap: 1e-6, time_limit: None, clock, cancel: None, progress: None, threads: 0 }
+        Self {
+            gap: 1e-6,
+            time_limit: None,
+            clock,
+            cancel: None,
+            abort: None,
+            progress: None,
+            threads: 0,
+        }
     }
 }
 
@@ -139,6 +150,11 @@ impl Stop<'_> {
         let cancelled = self.settings.cancel.as_ref();
         cancelled.is_some_and(|flag| flag.load(Ordering::Relaxed))
             || self.settings.time_limit.is_some_and(|limit| self.seconds() >= limit.as_secs_f64())
+    }
+
+    /// Whether the caller wants no result any more.
+    pub fn aborted(&self) -> bool {
+        self.settings.abort.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     /// Hands one iteration to the progress callback.

@@ -12,6 +12,7 @@ use super::zero::ZeroPart;
 use crate::error::{Error, Infeasibility};
 use crate::problem::Problem;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A row index that stands for no row: the root of a block, or an inner y.
 pub(crate) const NO_ROW: u32 = u32::MAX;
@@ -99,6 +100,8 @@ pub(crate) struct Blocks {
     pub fixed_cost: f64,
     /// The connected parts of the rows, whatever is tied.
     pub components: Vec<(Arc<Graph>, Arc<[u32]>)>,
+    /// Raised by a caller who wants no result any more ([`crate::Settings::abort`]).
+    pub abort: Option<Arc<AtomicBool>>,
 }
 
 /// The two nodes a column may have besides its free rows.
@@ -109,6 +112,11 @@ enum Special {
 }
 
 impl Blocks {
+    /// Whether pricing is a waste of time. Whatever is priced from then on is not right, and not used.
+    pub fn is_aborted(&self) -> bool {
+        self.abort.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
     pub fn new(problem: &Problem) -> Result<Self, Error> {
         let builder = Builder::new(problem);
         let shared = builder.shared_components();
@@ -122,6 +130,7 @@ impl Blocks {
             right_side: vec![1.0; problem.rows()],
             fixed_cost: 0.0,
             components: Vec::new(),
+            abort: None,
         };
         for column in 0..columns {
             let bounded = !builder.bounds_of[column].is_empty();

@@ -68,6 +68,9 @@ pub(super) fn make_feasible(
     }
     violators.sort_by(|a, b| a.0.total_cmp(&b.0));
     for (_, family) in violators {
+        if blocks.is_aborted() {
+            break;
+        }
         match family {
             Family::Cone(index) => repair.cone(index, tolerance),
             Family::Tied(column) => missing += repair.tied(column, tolerance),
@@ -131,6 +134,9 @@ impl Repair<'_> {
         let members = &self.blocks.of_column[column];
         let mut shortage = 0.0;
         for round in 0..=MOST_ROUNDS {
+            if self.blocks.is_aborted() {
+                break;
+            }
             let (mut reduced, mut rounding) = tied.own_price(&self.mu);
             let pairs = tied.rows.iter().zip(&tied.factors);
             let mut largest =

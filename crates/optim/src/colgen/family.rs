@@ -30,6 +30,9 @@ pub(super) fn teach(blocks: &Blocks, trees: &mut [Tree], mu: &[f64], parallel: b
     let one = |(index, trees): (usize, &mut Vec<Tree>), work: &mut (Scratch, Vec<f64>)| {
         let (scratch, w) = work;
         for (at, member) in families[index].iter().enumerate() {
+            if blocks.is_aborted() {
+                return;
+            }
             let block = &blocks.blocks[member.block];
             node_weights(block, blocks, mu, w);
             if let Some(teacher) = member.teacher

@@ -147,7 +147,8 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(problem: &'a Problem, settings: &'a Settings, stop: Stop<'a>) -> Result<Self, Error> {
-        let blocks = Blocks::new(problem)?;
+        let mut blocks = Blocks::new(problem)?;
+        blocks.abort = settings.abort.clone();
         let mean_cost = problem.mean_cost();
         let mut links = Vec::new();
         let mut link_of_block = Vec::new();

@@ -49,6 +49,9 @@ impl Run<'_> {
             return Err(Error::NotStrict { worst_log_excess, row, column });
         }
         let (mu, lower_bound) = self.proven_bound();
+        if self.stop.aborted() {
+            return Err(Error::StoppedEarly);
+        }
         let gap = relative_gap(self.mean_cost, report.cost, lower_bound);
         Ok(Solution {
             status: Status::of_gap(gap, self.settings.gap),
@@ -95,6 +98,9 @@ impl Run<'_> {
         let (mut scratch, mut w) = (Scratch::default(), Vec::new());
         let blocks = self.blocks.blocks.iter().zip(&mut self.trees).zip(&prices.blocks);
         for ((block, tree), price) in blocks {
+            if self.blocks.is_aborted() {
+                break;
+            }
             if block.root == Root::Cone && price.value < 0.0 {
                 node_weights(block, &self.blocks, &mu, &mut w);
                 tree.price(&block.graph, &w, &mut scratch);
@@ -102,6 +108,9 @@ impl Run<'_> {
                     mu[block.rows[top] as usize] += scratch.subtree[top].min(0.0);
                 }
             }
+        }
+        if self.blocks.is_aborted() {
+            return (mu, 0.0);
         }
         for (tied, rc) in self.blocks.tied.iter().zip(&prices.tied) {
             if let Some(tied) = tied {

@@ -75,6 +75,9 @@ pub(crate) fn price_all(
     let one = |(index, tree): (usize, &mut Tree), work: &mut (Scratch, Vec<f64>)| {
         let block = &blocks.blocks[index];
         let (scratch, w) = work;
+        if blocks.is_aborted() {
+            return BlockPrice { value: f64::NEG_INFINITY, noise: 0.0, point: None };
+        }
         node_weights(block, blocks, mu, w);
         let value = tree.price(&block.graph, w, scratch);
         let point = (value < threshold[index]).then(|| scratch.z.clone());

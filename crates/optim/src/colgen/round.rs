@@ -47,6 +47,9 @@ pub(super) struct Round {
 impl Run<'_> {
     /// One iteration: the master advances, its duals are priced and repaired, bounds are taken.
     pub(super) fn round(&mut self) -> Result<Round, Error> {
+        if self.stop.aborted() {
+            return Err(Error::StoppedEarly);
+        }
         self.iterations += 1;
         self.advance_master();
         if !self.master.is_sound() {
@@ -56,6 +59,9 @@ impl Run<'_> {
         }
         let before = self.lower_bound;
         let (feasible, found) = self.separate();
+        if self.stop.aborted() {
+            return Err(Error::StoppedEarly);
+        }
         let raised = self.lower_bound > before;
         self.idle_rounds += usize::from(!raised && !self.raised);
         self.raised = raised;
@@ -114,7 +120,7 @@ impl Run<'_> {
             let is_met = self.master.complementarity() <= target
                 && residual < 1e-3
                 && self.master.primal_error() < 1e-3;
-            if is_met || steps >= 30 {
+            if is_met || steps >= 30 || self.stop.aborted() {
                 return steps;
             }
         }
