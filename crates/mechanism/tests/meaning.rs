@@ -15,7 +15,8 @@ fn the_numbers_follow_from_epsilon_and_spacing() {
     let meaning = Meaning::new(epsilon, 0.5).unwrap();
     assert!((meaning.radius_of_factor_km(2.0) - 0.3).abs() < 1e-12);
     assert!((meaning.neighbour_factor() - 2f64.powf(5.0 / 3.0)).abs() < 1e-9);
-    assert!((meaning.off_grid_factor() - 2f64.powf(5.0 / 3.0 * 2f64.sqrt())).abs() < 1e-9);
+    // Twice 0.72 spacings: as far as two people may be from their places.
+    assert!((meaning.off_grid_factor() - 2f64.powf(5.0 / 3.0 * 1.44)).abs() < 1e-9);
     // Planar Laplace: (1 + s) e^-s = 0.05 at the error radius.
     let s = meaning.error_radius_km() * epsilon.value();
     assert!(((1.0 + s) * (-s).exp() - 0.05).abs() < 1e-12);

@@ -111,26 +111,43 @@ pub struct Bounds {
 pub struct UserMatrix {
     /// The version of the map.
     pub map: Digest,
-    /// The places that may be reported, ascending: those of all users of the round, and one more.
+    /// The places that may be reported, ascending: those that were uploaded, and all others whose y is not zero.
     pub columns: Vec<u32>,
     /// The rows in the order of the upload, row-major.
     pub values: Vec<f64>,
-    /// The y that all users of the round share, one per column.
+    /// The y that tied entries hang on, one per column; `certificate.shared` says with whom it is shared.
     pub y: Vec<f64>,
-    /// What was proven about the round.
+    /// What was proven about the matrices that were solved together.
     pub certificate: Certificate,
 }
 
-/// What was proven about a round; costs as uploaded, so priors included.
+/// With whom a user shares y. All users of a round get the same way: Theorem 4.4 of the paper speaks of
+/// users who share one y.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Shared {
+    /// With the users of the round, whose costs decided about it, within the bound that the server states.
+    Round,
+    /// With everybody: it is the public y of the map, and nobody's upload decided about it.
+    PublicY,
+    /// With nobody: there is no public y, and the user was solved alone.
+    Alone,
+}
+
+/// What was proven about matrices that were solved together: those of a round, or one user's alone. Costs as
+/// uploaded, so priors included.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
+    /// With whom y is shared.
+    pub shared: Shared,
     /// Which engine solved it.
     pub engine: String,
     /// How it ended: `optimal`, `gap` or `limit`.
     pub status: String,
-    /// How many users it had.
+    /// How many users were solved together; one unless y is the round's.
     pub users: u32,
     /// What the matrices of all of them cost.
     pub cost: f64,

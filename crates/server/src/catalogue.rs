@@ -227,6 +227,11 @@ impl Catalogue {
         self.description.table.ceiling
     }
 
+    /// The y that everybody may share, where there is one: what `local` solves with.
+    pub fn public_y(&self) -> Option<&[f64]> {
+        self.description.local.as_ref().map(|local| local.y.as_slice())
+    }
+
     /// The cells of the places in a circle, and `beta` between them (Proposition 4.3). Cells that stand for
     /// no place are left out: nobody needs them.
     pub fn circle(&self, circle: &Circle) -> refuse::Result<TableCircle> {

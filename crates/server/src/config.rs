@@ -82,10 +82,19 @@ pub struct RoundSettings {
     pub engine: String,
     /// The relative gap at which a round is solved well enough.
     pub gap: f64,
-    /// After so long the best matrices so far are used.
+    /// Users are solved together for so long; then the best matrices so far are used, or each user's own.
     pub time_limit_seconds: f64,
-    /// A user may upload at most so many relevant places.
+    /// Before that each is solved alone, for so long; whose programme has no matrix by then is refused.
+    pub user_seconds: f64,
+    /// A user's matrix may cost so much more, as a share, than it would without strangers; where it would cost more
+    /// the whole round gets the public y.
+    pub most_stranger_cost: f64,
+    /// A user may upload at most so many relevant places,
     pub most_relevant: usize,
+    /// and so many pairs of a relevant and a reported place.
+    pub most_entries: usize,
+    /// Rounds with more of these pairs than this are not solved together.
+    pub most_round_entries: usize,
     /// At most so many users may wait; more are refused.
     pub most_waiting: usize,
 }
@@ -98,8 +107,12 @@ impl Default for RoundSettings {
             keep_seconds: 3600.0,
             engine: "colgen".into(),
             gap: 1e-6,
-            time_limit_seconds: 60.0,
+            time_limit_seconds: 30.0,
+            user_seconds: 5.0,
+            most_stranger_cost: 0.05,
             most_relevant: 200,
+            most_entries: 400_000,
+            most_round_entries: 4_000_000,
             most_waiting: 1_000,
         }
     }
@@ -140,6 +153,7 @@ impl Config {
             ("rounds.window_seconds", rounds.window_seconds),
             ("rounds.keep_seconds", rounds.keep_seconds),
             ("rounds.time_limit_seconds", rounds.time_limit_seconds),
+            ("rounds.user_seconds", rounds.user_seconds),
             ("limits.request_seconds", limits.request_seconds),
         ] {
             if !(value > 0.0 && value <= 1e9) {
@@ -150,6 +164,8 @@ impl Config {
             ("privacy.tile_places", self.privacy.tile_places),
             ("rounds.users", rounds.users),
             ("rounds.most_relevant", rounds.most_relevant),
+            ("rounds.most_entries", rounds.most_entries),
+            ("rounds.most_round_entries", rounds.most_round_entries),
             ("rounds.most_waiting", rounds.most_waiting),
             ("limits.body_bytes", limits.body_bytes),
             ("limits.circle_cells", limits.circle_cells),
@@ -160,6 +176,9 @@ impl Config {
         }
         if !(rounds.gap > 0.0 && rounds.gap < 1.0) {
             return setting("rounds.gap", "must lie between 0 and 1");
+        }
+        if !(rounds.most_stranger_cost >= 0.0 && rounds.most_stranger_cost.is_finite()) {
+            return setting("rounds.most_stranger_cost", "must be a share of the cost, like 0.05");
         }
         self.engine()?;
         self.epsilon()?;
@@ -260,6 +279,10 @@ mod tests {
             "[rounds]\nengine = \"magic\"",
             "[rounds]\nwindow_seconds = nan",
             "[rounds]\ngap = 2.0",
+            "[rounds]\nuser_seconds = 0.0",
+            "[rounds]\nmost_stranger_cost = -0.1",
+            "[rounds]\nmost_stranger_cost = nan",
+            "[rounds]\nmost_entries = 0",
             "[limits]\nrequest_seconds = 0",
         ] {
             assert!(toml::from_str::<Config>(bad).unwrap().check().is_err(), "{bad}");

@@ -9,8 +9,10 @@ mod chain;
 pub mod config;
 mod error;
 mod http;
+mod owner_only;
 mod refuse;
 mod rounds;
+mod seal;
 mod service;
 mod slices;
 mod solve;
@@ -62,12 +64,12 @@ impl Server {
         // The address first: nothing is computed for one that is taken.
         let failed = |error| ServerError::Listen { address: listen.to_owned(), error };
         let listener = TcpListener::bind(listen).await.map_err(failed)?;
-        std::fs::create_dir_all(home.data).map_err(ServerError::io(home.data))?;
+        owner_only::directory(home.data)?;
         let store = Arc::new(store::Store::open(&store_path(home.data))?);
         let catalogue = Catalogue::open(map, home, config, rounds::now(), progress)?;
         let catalogue = Arc::new(catalogue);
         let settings = config.rounds.clone();
-        let rounds = Arc::new(rounds::Rounds::open(catalogue.clone(), store.clone(), settings)?);
+        let rounds = Arc::new(rounds::Rounds::new(catalogue.clone(), store.clone(), settings));
         let limits = config.limits.clone();
         let service = Arc::new(service::Service { catalogue, store, rounds, limits });
         Ok(Self { service, listener, stop: watch::Sender::new(false) })

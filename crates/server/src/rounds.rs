@@ -1,8 +1,9 @@
 //! Rounds: who joins within a window is solved together (the paper's CLR-Geo).
 //!
 //! A ticket is on disk before it is given out, and all results of a round are on disk before any of
-//! them can be seen. So a server that was killed answers every ticket after it is started again, and
-//! no ticket ever gets two different matrices.
+//! them can be seen. So a server that was killed answers every ticket that is asked for after it is started
+//! again, and no ticket ever gets two different matrices. What is on disk opens with a ticket's token only: an upload
+//! that was not solved waits there until its owner asks.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,14 +11,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use lrgeo_mechanism::lr_geo::coefficients::Coefficients;
-use lrgeo_protocol::offload::{Bounds, Join, Joined, Phase, TicketState, UserMatrix};
-use lrgeo_protocol::{Digest, Reason, Refusal};
+use lrgeo_protocol::encoding::Encoding;
+use lrgeo_protocol::offload::{Bounds, Join, Joined, Phase, Shared, TicketState, UserMatrix};
+use lrgeo_protocol::{Reason, Refusal};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use crate::catalogue::Catalogue;
 use crate::config::RoundSettings;
-use crate::store::{Outcome, Stage, Store, Ticket};
+use crate::seal::{Key, Keys};
+use crate::solve::{Outcome, Solver};
+use crate::store::{Sealed, Stage, Store, Ticket};
 use crate::{ServerError, refuse, solve, upload};
 
 /// How often old results are looked for.
@@ -32,14 +36,27 @@ pub struct Rounds {
     queue: Mutex<VecDeque<Waiting>>,
     /// The state of every ticket that is not answered yet.
     live: Mutex<HashMap<String, watch::Sender<TicketState>>>,
+    /// Held while tickets of an earlier process are taken up or given up, so that none is both.
+    taking_up: Mutex<()>,
     joined: Notify,
-    cancel: Arc<AtomicBool>,
+    cancel: AtomicBool,
+    started: u64,
 }
 
+/// A user in memory: the upload, and what its result is to be sealed with. Neither outlives the round.
 struct Waiting {
     id: String,
     since: Instant,
     upload: Coefficients,
+    key: Key,
+}
+
+/// The users of one round.
+#[derive(Default)]
+struct Round {
+    ids: Vec<String>,
+    uploads: Vec<Coefficients>,
+    keys: Vec<Key>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -52,46 +69,30 @@ pub fn now() -> u64 {
 }
 
 impl Rounds {
-    /// Takes up what a process before this one had accepted and not answered.
-    pub fn open(
-        catalogue: Arc<Catalogue>,
-        store: Arc<Store>,
-        settings: RoundSettings,
-    ) -> Result<Self, ServerError> {
-        let rounds = Self {
+    /// All rounds from now on.
+    pub fn new(catalogue: Arc<Catalogue>, store: Arc<Store>, settings: RoundSettings) -> Self {
+        Self {
             catalogue,
             store,
             settings,
             queue: Mutex::default(),
             live: Mutex::default(),
+            taking_up: Mutex::default(),
             joined: Notify::new(),
-            cancel: Arc::default(),
-        };
-        for (id, ticket) in rounds.store.tickets()? {
-            if ticket.stage != Stage::Accepted {
-                continue;
-            }
-            let checked = match rounds.store.upload(&id)? {
-                Some(join) => rounds.check(join),
-                None => refuse::because(Reason::Internal, "the upload was lost; join again"),
-            };
-            match checked {
-                Ok(upload) => rounds.enqueue(id, upload),
-                Err(refusal) => rounds.store.finish(&[(id, Err(refusal))], now())?,
-            }
+            cancel: AtomicBool::new(false),
+            started: now(),
         }
-        Ok(rounds)
     }
 
     fn check(&self, join: Join) -> refuse::Result<Coefficients> {
-        upload::check(join, &self.catalogue, self.settings.most_relevant)
+        upload::check(join, &self.catalogue, &self.settings)
     }
 
-    fn enqueue(&self, id: String, upload: Coefficients) {
+    fn enqueue(&self, id: String, upload: Coefficients, key: Key) {
         let state = TicketState { phase: Phase::Waiting, users: 0, bounds: None, refusal: None };
         lock(&self.live).insert(id.clone(), watch::Sender::new(state));
         let mut queue = lock(&self.queue);
-        queue.push_back(Waiting { id, since: Instant::now(), upload });
+        queue.push_back(Waiting { id, since: Instant::now(), upload, key });
         let users = queue.len().min(self.settings.users) as u32;
         let live = lock(&self.live);
         for waiting in queue.iter() {
@@ -107,38 +108,67 @@ impl Rounds {
         if lock(&self.queue).len() >= self.settings.most_waiting {
             return refuse::because(Reason::Busy, "too many users are waiting; try again later");
         }
-        let checked = self.check(join.clone())?;
+        let plain = Encoding::Cbor.encode(&join);
+        let checked = self.check(join)?;
         let (id, token) = (random()?, random()?);
+        let keys = Keys::of(&token);
         let ticket = Ticket {
-            token: digest_of(&token),
+            token: keys.digest,
             map: self.catalogue.map(),
             stage: Stage::Accepted,
             since: now(),
         };
-        self.store.accept(&id, &ticket, &join).map_err(internal)?;
-        self.enqueue(id.clone(), checked);
+        let sealed = keys.upload.seal(&id, &plain).ok_or_else(no_randomness)?;
+        self.store.accept(&id, &ticket, &sealed).map_err(internal)?;
+        self.enqueue(id.clone(), checked, keys.result);
         Ok(Joined { ticket: id, token })
     }
 
-    /// The ticket, if it is known and the token is its own.
-    fn authorised(&self, id: &str, token: Option<&str>) -> refuse::Result<Ticket> {
+    /// The ticket and its keys, if it is known and the token is its own.
+    fn authorised(&self, id: &str, token: Option<&str>) -> refuse::Result<(Ticket, Keys)> {
         let Some(ticket) = self.store.ticket(id).map_err(internal)? else {
             return refuse::because(Reason::UnknownTicket, "no such ticket; join a round first");
         };
-        match token.map(digest_of) == Some(ticket.token) {
-            true => Ok(ticket),
-            false => refuse::because(
+        match token.map(Keys::of).filter(|keys| keys.digest == ticket.token) {
+            Some(keys) => Ok((ticket, keys)),
+            None => refuse::because(
                 Reason::NotYourTicket,
                 "the token does not belong to this ticket; send `Authorization: Bearer <token>`",
             ),
         }
     }
 
+    /// Puts a ticket that an earlier process accepted back into the queue, or refuses it for good. Its owner has
+    /// brought the token, without which nobody could read the upload.
+    fn take_up(&self, id: &str, keys: &Keys) -> refuse::Result<()> {
+        let _alone = lock(&self.taking_up);
+        if lock(&self.live).contains_key(id) {
+            return Ok(());
+        }
+        // An upload that is not there was solved by now.
+        let Some(sealed) = self.store.upload(id).map_err(internal)? else { return Ok(()) };
+        let plain = keys.upload.open(id, &sealed);
+        let join = plain.and_then(|plain| Encoding::Cbor.decode(&plain).ok());
+        let checked = match join {
+            Some(join) => self.check(join),
+            None => refuse::because(Reason::Internal, "the upload was lost; join again"),
+        };
+        match checked {
+            Ok(upload) => self.enqueue(id.to_owned(), upload, keys.result.clone()),
+            Err(no) => self.store.finish(&[(id.to_owned(), Err(no))], now()).map_err(internal)?,
+        }
+        Ok(())
+    }
+
     /// The state of a ticket now, and its changes while it is not answered.
     pub fn state(&self, id: &str, token: Option<&str>) -> refuse::Result<Watched> {
+        let (ticket, keys) = self.authorised(id, token)?;
+        if ticket.stage == Stage::Accepted {
+            self.take_up(id, &keys)?;
+        }
         // The live state first: a ticket that is answered in between is then found in the store.
         let live = lock(&self.live).get(id).map(watch::Sender::subscribe);
-        let ticket = self.authorised(id, token)?;
+        let (ticket, _) = self.authorised(id, token)?;
         let of = |phase, users, refusal| TicketState { phase, users, bounds: None, refusal };
         let state = match ticket.stage {
             Stage::Accepted => match live {
@@ -154,14 +184,25 @@ impl Rounds {
 
     /// The matrix of a ticket.
     pub fn matrix(&self, id: &str, token: Option<&str>) -> refuse::Result<UserMatrix> {
-        match self.authorised(id, token)?.stage {
-            Stage::Accepted => refuse::because(Reason::NotReady, "the round is not solved yet"),
+        let (ticket, keys) = self.authorised(id, token)?;
+        match ticket.stage {
+            Stage::Accepted => {
+                self.take_up(id, &keys)?;
+                refuse::because(Reason::NotReady, "the round is not solved yet")
+            }
             Stage::Failed(refusal) => Err(refusal),
             Stage::Expired => expired(),
-            Stage::Done(_) => match self.store.result(id).map_err(internal)? {
-                Some(matrix) => Ok(matrix),
-                None => expired(),
-            },
+            Stage::Done(_) => {
+                let Some(sealed) = self.store.result(id).map_err(internal)? else {
+                    return expired();
+                };
+                let plain = keys.result.open(id, &sealed);
+                let matrix = plain.and_then(|plain| Encoding::Cbor.decode(&plain).ok());
+                matrix.ok_or_else(|| {
+                    tracing::error!("a result that was kept cannot be read");
+                    solve::internal()
+                })
+            }
         }
     }
 
@@ -172,8 +213,8 @@ impl Rounds {
             tokio::select! {
                 waiting = self.next_round() => self.clone().hold(waiting).await,
                 _ = sweep.tick() => self.sweep().await,
-                // Any change is the wish to stop.
-                _ = stop.changed() => return,
+                // A wish to stop that came before this was listening counts too.
+                () = wish_to_stop(&mut stop) => return,
             }
         }
     }
@@ -206,19 +247,23 @@ impl Rounds {
     }
 
     async fn hold(self: Arc<Self>, waiting: Vec<Waiting>) {
-        let (ids, uploads): (Vec<String>, Vec<Coefficients>) =
-            waiting.into_iter().map(|waiting| (waiting.id, waiting.upload)).unzip();
-        let (rounds, users, begun) = (self.clone(), ids.len(), Instant::now());
+        let (rounds, users, begun) = (self.clone(), waiting.len(), Instant::now());
         let held = tokio::task::spawn_blocking(move || {
+            let mut round = Round::default();
+            for Waiting { id, upload, key, .. } in waiting {
+                round.ids.push(id);
+                round.uploads.push(upload);
+                round.keys.push(key);
+            }
             // A panic in the solver must not leave users waiting for ever.
-            let solve = std::panic::AssertUnwindSafe(|| rounds.solve(&ids, &uploads));
+            let solve = std::panic::AssertUnwindSafe(|| rounds.solve(&round.ids, &round.uploads));
             let outcomes = std::panic::catch_unwind(solve).unwrap_or_else(|_| {
                 tracing::error!(users, "solving a round panicked");
-                ids.iter().map(|_| Err(solve::internal())).collect()
+                round.ids.iter().map(|_| Err(solve::internal())).collect()
             });
             match rounds.cancel.load(Ordering::Relaxed) {
                 true => Ok(false),
-                false => rounds.answer(ids.into_iter().zip(outcomes).collect()).map(|()| true),
+                false => rounds.answer(round, outcomes).map(|()| true),
             }
         });
         let seconds = || begun.elapsed().as_secs_f64();
@@ -246,33 +291,58 @@ impl Rounds {
                 ticket.send_modify(|state| state.bounds = Some(bounds));
             }
         });
-        solve::round(uploads, &self.catalogue, self.cancel.clone(), progress)
+        let (catalogue, settings) = (&*self.catalogue, &self.settings);
+        Solver { catalogue, settings, stop: &self.cancel }.round(uploads, progress)
     }
 
-    /// Keeps all results, then shows them.
-    fn answer(&self, outcomes: Vec<(String, Outcome)>) -> Result<(), ServerError> {
-        self.store.finish(&outcomes, now())?;
-        for (id, outcome) in outcomes {
-            let Some(ticket) = lock(&self.live).remove(&id) else { continue };
+    /// Keeps all results, sealed, then shows them.
+    fn answer(&self, round: Round, outcomes: Vec<Outcome>) -> Result<(), ServerError> {
+        let served = outcomes.iter().filter(|outcome| outcome.is_ok()).count() as u32;
+        let seal = |((id, key), outcome): ((&String, &Key), Outcome)| {
+            let sealed = outcome.and_then(|matrix| {
+                // Without a public y those who could not be solved together became rounds of one.
+                let alone = matrix.certificate.shared == Shared::Alone;
+                let users = if alone { 1 } else { served };
+                let plain = Encoding::Cbor.encode(&matrix);
+                let bytes = key.seal(id, &plain).ok_or_else(no_randomness)?;
+                Ok(Sealed { users, bytes })
+            });
+            (id.clone(), sealed)
+        };
+        let sealed: Vec<_> = round.ids.iter().zip(&round.keys).zip(outcomes).map(seal).collect();
+        let kept = self.store.finish(&sealed, now());
+        for (id, outcome) in sealed {
+            // Where nothing could be kept nothing is shown either: whoever asks again is taken up again.
+            let Some(ticket) = lock(&self.live).remove(&id).filter(|_| kept.is_ok()) else {
+                continue;
+            };
             ticket.send_modify(|state| match outcome {
-                Ok(matrix) => (state.phase, state.users) = (Phase::Done, matrix.certificate.users),
+                Ok(matrix) => (state.phase, state.users) = (Phase::Done, matrix.users),
                 Err(refusal) => (state.phase, state.refusal) = (Phase::Failed, Some(refusal)),
             });
         }
-        Ok(())
+        kept
     }
 
     async fn sweep(self: &Arc<Self>) {
         let rounds = self.clone();
         let keep = self.settings.keep_seconds.ceil() as u64;
-        let swept = tokio::task::spawn_blocking(move || rounds.store.expire(now(), keep)).await;
-        match swept {
+        let sweep = move || {
+            let _alone = lock(&rounds.taking_up);
+            let is_live = |id: &str| lock(&rounds.live).contains_key(id);
+            rounds.store.expire(now(), keep, rounds.started, is_live)
+        };
+        match tokio::task::spawn_blocking(sweep).await {
             Ok(Ok(0)) => {}
             Ok(Ok(results)) => tracing::info!(results, "results expired"),
             Ok(Err(error)) => tracing::error!(%error, "old results could not be removed"),
             Err(_) => tracing::error!("removing old results panicked"),
         }
     }
+}
+
+async fn wish_to_stop(stop: &mut watch::Receiver<bool>) {
+    let _ = stop.wait_for(|stop| *stop).await;
 }
 
 /// A ticket to be followed.
@@ -310,14 +380,13 @@ fn expired<T>() -> refuse::Result<T> {
 
 fn random() -> refuse::Result<String> {
     let mut bytes = [0; 16];
-    match getrandom::fill(&mut bytes) {
-        Ok(()) => Ok(hex::encode(bytes)),
-        Err(_) => refuse::because(Reason::Internal, "the server has no randomness"),
-    }
+    getrandom::fill(&mut bytes).map_err(|_| no_randomness())?;
+    Ok(hex::encode(bytes))
 }
 
-fn digest_of(token: &str) -> Digest {
-    Digest(*blake3::hash(token.as_bytes()).as_bytes())
+fn no_randomness() -> Refusal {
+    let message = "the server has no randomness";
+    Refusal { reason: Reason::Internal, message: message.into(), field: None }
 }
 
 /// The server's fault: the log says which, the answer does not.

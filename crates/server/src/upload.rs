@@ -4,16 +4,18 @@ use lrgeo_mechanism::lr_geo::coefficients::Coefficients;
 use lrgeo_protocol::offload::Join;
 
 use crate::catalogue::Catalogue;
+use crate::config::RoundSettings;
 use crate::refuse;
 
 /// How far the triangle inequality may be off, in kilometres: the rounding of haversines.
 const SLACK_KM: f64 = 1e-9;
 
-/// The coefficients of an upload, if they can be those of places on a map.
+/// The coefficients of an upload, if they can be those of places on a map and ask for no more work than a user may: nothing
+/// that is looked at here or solved later grows with more than rows x rows and rows x columns, which are limited first.
 pub fn check(
     join: Join,
     catalogue: &Catalogue,
-    most_relevant: usize,
+    settings: &RoundSettings,
 ) -> refuse::Result<Coefficients> {
     refuse::other_map(join.map, catalogue.map())?;
     let Join { rows, columns, between, towards, cost, .. } = join;
@@ -21,9 +23,13 @@ pub fn check(
     if rows == 0 {
         return refuse::field("rows", "must be at least 1");
     }
+    let RoundSettings { most_relevant, most_entries, .. } = *settings;
     if rows > most_relevant {
+        return refuse::too_large(format!("more than {most_relevant} relevant places; cap them"));
+    }
+    if rows.saturating_mul(columns.len()) > most_entries {
         return refuse::too_large(format!(
-            "{rows} relevant places were uploaded, at most {most_relevant} are taken; cap them"
+            "more than {most_entries} pairs of a relevant and a reported place; cap the relevant places"
         ));
     }
     let places = catalogue.city.places();

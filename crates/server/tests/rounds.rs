@@ -6,7 +6,7 @@ use common::{Running, Scratch, Users, bearer, config, map};
 use lrgeo_mechanism::Epsilon;
 use lrgeo_mechanism::verify::by_distance;
 use lrgeo_protocol::encoding::Encoding;
-use lrgeo_protocol::offload::{Join, Joined, Phase, TicketState, UserMatrix};
+use lrgeo_protocol::offload::{Join, Joined, Phase, Shared, TicketState, UserMatrix};
 use lrgeo_protocol::{Digest, Reason, Refusal, path};
 use serde_json::{Value, json};
 
@@ -24,6 +24,12 @@ fn all_at_once(server: &Running, users: &Users, places: &[u32]) -> Vec<(Join, Us
         let users: Vec<_> = places.iter().map(user).collect();
         users.into_iter().map(|user| user.join().unwrap()).collect()
     })
+}
+
+/// The y of a matrix by place, where it is not zero.
+fn shared_y(matrix: &UserMatrix) -> Vec<(u32, f64)> {
+    let columns = matrix.columns.iter().copied().zip(matrix.y.iter().copied());
+    columns.filter(|(_, y)| *y > 0.0).collect()
 }
 
 fn assert_private(users: &Users, upload: &Join, matrix: &UserMatrix) {
@@ -53,8 +59,9 @@ fn ten_users_are_one_round_and_both_engines_agree() {
             assert!(certificate.gap <= 1e-4, "{engine}: gap {}", certificate.gap);
             assert!(certificate.lower_bound <= certificate.cost);
             assert_private(&users, upload, matrix);
-            // Everybody shares one y.
-            assert_eq!(matrix.y, results[0].1.y);
+            // Everybody shares one y, and what is not sent of it is zero.
+            assert_eq!(certificate.shared, Shared::Round);
+            assert_eq!(shared_y(matrix), shared_y(&results[0].1));
         }
         let mine = |(upload, matrix): &(Join, UserMatrix)| -> f64 {
             let width = matrix.columns.len();
@@ -196,9 +203,21 @@ fn what_was_accepted_is_answered_after_a_restart_and_never_twice() {
     for (ticket, matrix) in first.iter().zip(&matrices) {
         assert_eq!(&server.matrix(ticket), matrix, "the same matrix as before");
     }
+    // Their uploads open with their tokens only: each is taken up when it is asked for, once, whoever else tries.
+    let stolen = Joined { token: waiting[1].token.clone(), ..waiting[0].clone() };
+    let answer = server.get(&path::ticket(&stolen.ticket), &[("authorization", &bearer(&stolen))]);
+    assert_eq!((answer.status, answer.reason()), (403, Reason::NotYourTicket));
+    for _ in 0..3 {
+        let state = server.state(&waiting[0], 0);
+        assert_eq!((state.phase, state.users), (Phase::Waiting, 1));
+    }
+    let early =
+        server.get(&path::matrix(&waiting[1].ticket), &[("authorization", &bearer(&waiting[1]))]);
+    assert_eq!((early.status, early.reason()), (409, Reason::NotReady));
     for (ticket, place) in waiting.iter().zip([4, 5]) {
         let matrix = server.matrix(ticket);
         assert_private(&users, &users.upload(place), &matrix);
+        assert_eq!(matrix.certificate.users, 2, "they are a round again");
         assert_eq!(server.matrix(ticket), matrix);
     }
 }
@@ -208,6 +227,7 @@ fn bad_uploads_are_refused_by_field_and_the_server_goes_on() {
     let mut config = config(1);
     config.limits.body_bytes = 200_000;
     config.rounds.most_relevant = 30;
+    config.rounds.most_entries = 900;
     let scratch = Scratch::new();
     let users = Users::new(map(30), &config);
     let server = Running::start(map(30), &scratch.0, &config);
@@ -244,6 +264,12 @@ fn bad_uploads_are_refused_by_field_and_the_server_goes_on() {
         ("ragged", with(&|j| j.cost.truncate(width)), Reason::InvalidField, Some("cost")),
         ("no rows", with(&|j| j.rows = 0), Reason::InvalidField, Some("rows")),
         ("many rows", with(&|j| j.rows = 31), Reason::TooLarge, None),
+        (
+            "many pairs",
+            with(&|j| (j.rows, j.columns) = (30, (0..31).collect())),
+            Reason::TooLarge,
+            None,
+        ),
         ("order", with(&|j| j.columns.reverse()), Reason::InvalidField, Some("columns")),
         ("unknown", with(&|j| j.columns[width - 1] = 30), Reason::InvalidField, Some("columns")),
         ("none", with(&|j| j.columns.clear()), Reason::InvalidField, Some("columns")),

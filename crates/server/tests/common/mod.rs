@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use lrgeo_mechanism::{City, Plan};
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{Join, Joined, Phase, TicketState, UserMatrix};
 use lrgeo_protocol::{Digest, Reason, Refusal, path};
-use lrgeo_server::{Config, Home, Server, Stopper};
+use lrgeo_server::{Catalogue, Config, Home, Server, Stopper};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -50,6 +51,7 @@ impl Drop for Scratch {
 /// A server in a thread of its own.
 pub struct Running {
     pub url: String,
+    pub catalogue: Arc<Catalogue>,
     stopper: Stopper,
     thread: Option<std::thread::JoinHandle<()>>,
 }
@@ -61,9 +63,9 @@ impl Running {
         let server = runtime.block_on(Server::open(map, &home, config, "127.0.0.1:0", &()));
         let server = server.unwrap();
         let url = format!("http://{}", server.address().unwrap());
-        let stopper = server.stopper();
+        let (stopper, catalogue) = (server.stopper(), server.catalogue());
         let thread = std::thread::spawn(move || runtime.block_on(server.run()).unwrap());
-        Self { url, stopper, thread: Some(thread) }
+        Self { url, catalogue, stopper, thread: Some(thread) }
     }
 
     /// Stops it and waits until it has.
