@@ -114,7 +114,7 @@ fn a_store_with_uploads_in_the_clear_is_refused() {
 
 /// Why a server does not start.
 fn refusal(data: &Path, config: &Config) -> ServerError {
-    let home = Home { data, tiles: None, key: None, solving: None };
+    let home = Home { data, tiles: None, key: None, retiring_key: None, solving: None };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let opened = runtime.block_on(Server::open(map(30), &home, config, "127.0.0.1:0", &()));
     opened.err().expect("it does not start")
