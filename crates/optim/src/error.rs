@@ -259,6 +259,14 @@ pub enum Error {
         /// How.
         reason: Infeasibility,
     },
+    /// An engine gave up with neither a matrix nor a proof that there is none.
+    #[error(
+        "the {engine} engine found neither a matrix nor that there is none; try another engine, or numbers nearer to 1"
+    )]
+    NothingFound {
+        /// The engine.
+        engine: &'static str,
+    },
     /// The engine does not solve problems of this kind.
     #[error("the {engine} engine does not support {feature}")]
     Unsupported {
@@ -275,8 +283,14 @@ pub enum Error {
 impl Error {
     /// Whether an engine failed, rather than the problem, so that another engine may find an answer.
     pub(crate) fn leaves_open(&self) -> bool {
-        use Error::{NotStrict, StoppedEarly, Undecided, Unverified};
-        matches!(self, NotStrict { .. } | StoppedEarly | Undecided { .. } | Unverified { .. })
+        matches!(
+            self,
+            Self::NotStrict { .. }
+                | Self::NothingFound { .. }
+                | Self::StoppedEarly
+                | Self::Undecided { .. }
+                | Self::Unverified { .. }
+        )
     }
 }
 

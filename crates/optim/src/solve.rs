@@ -11,6 +11,7 @@ use crate::large;
 use crate::problem::Problem;
 use crate::settings::Settings;
 use crate::solution::Solution;
+use crate::verified;
 
 /// How to solve a problem; all give the same answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,15 +61,17 @@ impl Engine {
         }
     }
 
-    fn solve(self, problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+    /// The engine's answer, verified, or its error.
+    fn tried(self, problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
         match self {
-            Self::Colgen => colgen::solve(problem, settings),
+            Self::Colgen => colgen::tried(problem, settings),
             #[cfg(feature = "parallel")]
+            // It begins with equal rows.
             Self::Large => large::solve(problem, settings),
             #[cfg(feature = "direct")]
-            Self::Benders(options) => benders::solve_with(problem, settings, &options),
+            Self::Benders(options) => benders::tried_with(problem, settings, &options),
             #[cfg(feature = "direct")]
-            Self::Direct => direct::solve(problem, settings),
+            Self::Direct => direct::tried(problem, settings),
         }
     }
 }
@@ -81,27 +84,25 @@ const OTHERS: &[Engine] = &[
 ];
 
 /// Solves a problem by an engine. Whatever comes out has passed the independent checkers. Where the engine finds nothing that
-/// does, and the problem is small, others are asked before its error is returned: numbers that are too much for one may not be
-/// for another.
+/// does, and the problem is small, others are asked: numbers that are too much for one may not be for another. The last resort
+/// are rows that are all equal, with the gap that this leaves; where bounds or ties forbid them, the first engine's error.
 pub fn solve(problem: &Problem, settings: &Settings, engine: Engine) -> Result<Solution, Error> {
     let stop = settings.start()?;
-    let failed = match engine.solve(problem, settings) {
+    let failed = match engine.tried(problem, settings) {
         Err(error) if error.leaves_open() => error,
         answer => return answer,
     };
-    if problem.rows().saturating_mul(problem.columns()) > CHEAP_ENTRIES {
-        return Err(failed);
-    }
-    for other in OTHERS.iter().filter(|other| **other != engine) {
+    let is_small = problem.rows().saturating_mul(problem.columns()) <= CHEAP_ENTRIES;
+    for other in OTHERS.iter().filter(|other| is_small && **other != engine) {
         if stop.requested() {
             break;
         }
-        match other.solve(problem, settings) {
+        match other.tried(problem, settings) {
             answer @ (Ok(_) | Err(Error::Infeasible { .. })) => return answer,
             Err(_) => {}
         }
     }
-    Err(failed)
+    verified::mended(problem, settings, &stop, Err(failed))
 }
 
 #[cfg(all(test, feature = "parallel"))]

@@ -3,7 +3,7 @@
 //! Engines make matrices strict and prove bounds as well as they can, and where numbers are extreme they fail at it without
 //! noticing. So whatever one returns is looked at once more, for the problem as it was asked: the matrix by [`check`] (or its
 //! sparse twin), and a claim that there is no matrix by [`infeasible::proof`]. What is refused is an error, unless something
-//! is feasible whatever the numbers are: where nothing is tied or bounded, reporting one and the same column from everywhere.
+//! is feasible whatever the numbers are: rows that are all equal break no arc, and bounds and ties seldom forbid them.
 
 use crate::bound::{bound_of_flows, proven_bound};
 use crate::check::{Report, check};
@@ -12,7 +12,7 @@ use crate::infeasible;
 use crate::matrix::{DenseMatrix, Matrix};
 use crate::problem::Problem;
 use crate::scaled::Scaled;
-use crate::settings::Settings;
+use crate::settings::{Settings, Stop};
 use crate::solution::{Certificate, Solution, Status, relative_gap};
 use crate::split::connected;
 
@@ -25,38 +25,63 @@ const SAME_COST: f64 = 1e-9;
 /// Gaps that differ by less were the same before rounding.
 const SAME_GAP: f64 = 1e-9;
 
-/// Solves a problem by an engine, which sees ordinary numbers ([`Scaled`]), and lets out what is verified.
+/// Solves a problem by an engine, and lets out what is verified, or else what is feasible whatever the numbers are.
 pub(crate) fn solve(
     problem: &Problem,
     settings: &Settings,
     name: &'static str,
     engine: impl FnOnce(&Problem) -> Result<Solution, Error>,
 ) -> Result<Solution, Error> {
+    let stop = settings.start()?;
+    let answer = tried(problem, settings, name, engine);
+    mended(problem, settings, &stop, answer)
+}
+
+/// Solves a problem by an engine, which sees ordinary numbers ([`Scaled`]), and lets out what is verified.
+pub(crate) fn tried(
+    problem: &Problem,
+    settings: &Settings,
+    name: &'static str,
+    engine: impl FnOnce(&Problem) -> Result<Solution, Error>,
+) -> Result<Solution, Error> {
+    let stop = settings.start()?;
     let answer = match Scaled::of(problem)? {
         Some(scaled) => engine(&scaled.problem).map(|solution| scaled.undo(problem, solution)),
         None => engine(problem),
     };
-    let refused = match answer.and_then(|solution| accepted(problem, settings, name, solution)) {
-        Err(Error::Infeasible { row, reason }) => match reason {
-            // Its multipliers were proven where they were found.
-            Infeasibility::RowsContradict => return Err(Error::Infeasible { row, reason }),
-            _ if infeasible::proof(problem).is_some() => {
-                return Err(Error::Infeasible { row, reason });
-            }
-            _ => Error::Undecided { engine: name, row, reason },
+    match answer.and_then(|solution| accepted(problem, settings, name, solution)) {
+        // The multipliers that say so were proven where they were found.
+        Err(error @ Error::Infeasible { reason: Infeasibility::RowsContradict, .. }) => Err(error),
+        Err(Error::Infeasible { row, reason }) => match infeasible::proof(problem) {
+            Some(_) => Err(Error::Infeasible { row, reason }),
+            None => Err(Error::Undecided { engine: name, row, reason }),
         },
-        Err(error @ (Error::Unverified { .. } | Error::NotStrict { .. } | Error::StoppedEarly)) => {
-            match infeasible::proof(problem) {
-                Some((row, reason)) => return Err(Error::Infeasible { row, reason }),
-                None => error,
+        Err(error) if error.leaves_open() => match infeasible::proof(problem) {
+            Some((row, reason)) => Err(Error::Infeasible { row, reason }),
+            None if error == Error::StoppedEarly && !stop.requested() => {
+                Err(Error::NothingFound { engine: name })
             }
-        }
-        settled => return settled,
-    };
-    if problem.has_ties() || !problem.bounds().is_empty() {
-        return Err(refused);
+            None => Err(error),
+        },
+        settled => settled,
     }
-    accepted(problem, settings, name, constant(problem))
+}
+
+/// The answer, or where an engine failed (and was not stopped) equal rows, if there are any that hold.
+pub(crate) fn mended(
+    problem: &Problem,
+    settings: &Settings,
+    stop: &Stop<'_>,
+    answer: Result<Solution, Error>,
+) -> Result<Solution, Error> {
+    match answer {
+        Err(error) if error.leaves_open() && !stop.requested() => {
+            let equal = equal_rows(problem).ok_or(error.clone())?;
+            let equal = Solution { seconds: stop.seconds(), ..equal };
+            accepted(problem, settings, "equal rows", equal).map_err(|_| error)
+        }
+        answer => answer,
+    }
 }
 
 /// The solution with the numbers that the checkers find, or what they refuse it for.
@@ -128,24 +153,33 @@ fn believed_bound(problem: &Problem, solution: &Solution, cost: f64) -> f64 {
     if possible(proven) { proven.min(cost) } else { 0.0 }
 }
 
-/// Every row reports the column that is cheapest for all that arcs join it with; that every row costs at least its cheapest
-/// column is the bound.
-fn constant(problem: &Problem) -> Solution {
+/// All rows that arcs join report alike, as cheaply as their bounds allow; every y that is not fixed is zero. The bound is
+/// that every row costs at least its cheapest column. `None` where bounds and fixed entries do not leave equal rows.
+fn equal_rows(problem: &Problem) -> Option<Solution> {
     let (rows, columns) = (problem.rows(), problem.columns());
-    let mut z = DenseMatrix::zeros(rows, columns);
-    let mut mu = vec![0.0; rows];
-    let mut row = vec![0.0; columns];
-    for part in connected(rows, problem.arcs().iter().map(|arc| (arc.i, arc.j))) {
-        let mut sum = vec![0.0; columns];
-        for &i in &part {
-            problem.cost().fill_row(i, &mut row);
-            sum.iter_mut().zip(&row).for_each(|(sum, cost)| *sum += cost);
-            mu[i] = row.iter().copied().fold(f64::INFINITY, f64::min);
-        }
-        let cheapest = (0..columns).min_by(|&a, &b| sum[a].total_cmp(&sum[b])).unwrap_or(0);
-        part.iter().for_each(|&i| *z.at_mut(i, cheapest) = 1.0);
+    let mut range = vec![(0.0, 1.0_f64); rows * columns];
+    for bound in problem.bounds() {
+        range[bound.row * columns + bound.column] = (bound.low, bound.high.min(1.0));
     }
-    Solution {
+    let y = problem.fixed_y().map_or_else(|| vec![0.0; columns], <[f64]>::to_vec);
+    let mut z = DenseMatrix::zeros(rows, columns);
+    let (mut mu, mut costs) = (vec![0.0; rows], vec![0.0; columns]);
+    for part in connected(rows, problem.arcs().iter().map(|arc| (arc.i, arc.j))) {
+        let (mut cost, mut common) = (vec![0.0; columns], vec![(0.0_f64, 1.0_f64); columns]);
+        for &i in &part {
+            problem.cost().fill_row(i, &mut costs);
+            mu[i] = costs.iter().copied().fold(f64::INFINITY, f64::min);
+            for k in 0..columns {
+                cost[k] += costs[k];
+                let tied = problem.tie(i, k).map(|factor| y[k] * factor);
+                let (low, high) = tied.map_or(range[i * columns + k], |value| (value, value));
+                common[k] = (common[k].0.max(low), common[k].1.min(high));
+            }
+        }
+        let row = cheapest_row(&common, &cost)?;
+        part.iter().for_each(|&i| z.row_mut(i).copy_from_slice(&row));
+    }
+    Some(Solution {
         status: Status::Limit,
         objective: f64::INFINITY,
         lower_bound: bound_of_flows(problem, &mu, &[]).max(0.0),
@@ -154,8 +188,105 @@ fn constant(problem: &Problem) -> Solution {
         columns: 0,
         seconds: 0.0,
         z: Matrix::Dense(z),
-        y: vec![0.0; columns],
+        y,
         certificate: Certificate { worst_log_excess: 0.0, worst_row_sum_error: 0.0, mu },
         trace: Vec::new(),
+    })
+}
+
+/// A row within these ranges that sums up to 1: the lows, and what is missing in the cheapest columns.
+fn cheapest_row(range: &[(f64, f64)], cost: &[f64]) -> Option<Vec<f64>> {
+    let mut row: Vec<f64> = range.iter().map(|(low, _)| *low).collect();
+    let mut missing = 1.0 - row.iter().sum::<f64>();
+    let mut order: Vec<usize> = (0..row.len()).collect();
+    order.sort_by(|&a, &b| cost[a].total_cmp(&cost[b]));
+    for k in order {
+        let (low, high) = range[k];
+        if low > high {
+            return None;
+        }
+        let more = missing.clamp(0.0, high - low);
+        row[k] = (low + more).min(high);
+        missing -= more;
+    }
+    Some(row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cost::DenseCost;
+    use crate::problem::{Arc, EntryBound, ProblemParts, Ties};
+
+    /// Two rows at eps d = 1 and three columns; the last column is the cheapest for both together.
+    fn parts() -> ProblemParts {
+        let cost = DenseCost::new(2, 3, vec![0.0, 3.0, 1.0, 3.0, 0.0, 1.0]).unwrap();
+        ProblemParts::untied(1.0, cost, vec![Arc { i: 0, j: 1, d: 1.0 }])
+    }
+
+    fn solved(parts: ProblemParts, answer: Result<Solution, Error>) -> Result<Solution, Error> {
+        let problem = Problem::new(parts).unwrap();
+        solve(&problem, &Settings::default(), "test", |_| answer)
+    }
+
+    /// What an engine might say that has gone astray: a matrix with a row too many, or a bound that nothing proves.
+    fn wrong(values: [f64; 6], lower_bound: f64) -> Result<Solution, Error> {
+        let z = Matrix::Dense(DenseMatrix::from_values(2, 3, values.to_vec()).unwrap());
+        let certificate =
+            Certificate { worst_log_excess: -1.0, worst_row_sum_error: 0.0, mu: vec![0.0; 2] };
+        let equal = equal_rows(&Problem::new(parts()).unwrap()).unwrap();
+        Ok(Solution { z, lower_bound, certificate, status: Status::Optimal, gap: 0.0, ..equal })
+    }
+
+    #[test]
+    fn a_matrix_that_does_not_hold_is_replaced_by_equal_rows() {
+        let (outside, too_much) = ([0.8, 0.1, 0.1, 0.1, 0.8, 0.1], [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]);
+        for values in [outside, too_much] {
+            let solution = solved(parts(), wrong(values, 0.0)).unwrap();
+            assert_eq!(solution.z.row(0), [0.0, 0.0, 1.0]);
+            assert_eq!(solution.z.row(1), [0.0, 0.0, 1.0]);
+            assert_eq!((solution.status, solution.objective), (Status::Limit, 2.0));
+        }
+    }
+
+    #[test]
+    fn bounds_move_equal_rows_or_forbid_them() {
+        let bound = |row, column, low, high| EntryBound { row, column, low, high };
+        let bounds = vec![bound(0, 0, 0.25, 1.0), bound(1, 2, 0.0, 0.5)];
+        let solution =
+            solved(ProblemParts { bounds, ..parts() }, Err(Error::StoppedEarly)).unwrap();
+        assert_eq!(solution.z.row(0), [0.5, 0.0, 0.5]);
+        let apart = vec![bound(0, 0, 0.5, 1.0), bound(1, 0, 0.0, 0.4)];
+        let refused = solved(ProblemParts { bounds: apart, ..parts() }, Err(Error::StoppedEarly));
+        assert_eq!(refused.unwrap_err(), Error::NothingFound { engine: "test" });
+    }
+
+    #[test]
+    fn equal_rows_need_no_tied_column() {
+        let ties = Ties::new(2, 3, &[None, None, Some(0.5), None, None, None]).unwrap();
+        let parts = ProblemParts { ties: Some(ties), ..parts() };
+        let solution = solved(parts, Err(Error::StoppedEarly)).unwrap();
+        assert_eq!(solution.z.row(1), [1.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_bound_above_the_cost_of_the_matrix_is_not_believed() {
+        let even = [1.0 / 3.0; 6];
+        let solution = solved(parts(), wrong(even, 7.0)).unwrap();
+        assert_eq!((solution.lower_bound, solution.status), (0.0, Status::Limit));
+        assert!((solution.objective - 8.0 / 3.0).abs() < 1e-15 && solution.gap == 1.0);
+    }
+
+    #[test]
+    fn a_claim_that_nothing_exists_needs_a_proof() {
+        let claim = || Err(Error::Infeasible { row: 0, reason: Infeasibility::BoundsContradict });
+        assert_eq!(solved(parts(), claim()).unwrap().status, Status::Limit);
+        let apart = |high| {
+            let bound = |row, low, high| EntryBound { row, column: 0, low, high };
+            ProblemParts { bounds: vec![bound(0, 0.5, 1.0), bound(1, 0.0, high)], ..parts() }
+        };
+        let undecided = solved(apart(0.4), claim()).unwrap_err();
+        assert!(matches!(undecided, Error::Undecided { engine: "test", .. }));
+        assert!(matches!(solved(apart(0.1), claim()), Err(Error::Infeasible { row: 0, .. })));
     }
 }

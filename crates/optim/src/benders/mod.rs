@@ -33,6 +33,9 @@ use subproblem::{Subproblem, Verdict};
 /// The paper's stopping gap xi, in km per report.
 pub const PAPER_GAP: f64 = 0.01;
 
+/// What errors call this engine.
+const NAME: &str = "Benders";
+
 /// More iterations than this are not worth it: the best so far is returned.
 const MOST_ITERATIONS: usize = 100;
 
@@ -70,9 +73,20 @@ pub fn solve_with(
     settings: &Settings,
     options: &Options,
 ) -> Result<Solution, Error> {
-    verified::solve(problem, settings, "Benders", |problem| {
-        twins::solve(problem, settings, |merged| solve_merged(merged, settings, options))
-    })
+    verified::solve(problem, settings, NAME, |problem| attempt(problem, settings, options))
+}
+
+/// As [`solve_with`], but an error where nothing is found that holds.
+pub(crate) fn tried_with(
+    problem: &Problem,
+    settings: &Settings,
+    options: &Options,
+) -> Result<Solution, Error> {
+    verified::tried(problem, settings, NAME, |problem| attempt(problem, settings, options))
+}
+
+fn attempt(problem: &Problem, settings: &Settings, options: &Options) -> Result<Solution, Error> {
+    twins::solve(problem, settings, |merged| solve_merged(merged, settings, options))
 }
 
 fn solve_merged(

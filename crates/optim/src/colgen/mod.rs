@@ -65,7 +65,12 @@ pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> 
     verified::solve(problem, settings, NAME, |problem| attempt(problem, settings))
 }
 
-/// As [`solve`], for engines that look at what they are given themselves.
+/// As [`solve`], but an error where nothing is found that holds.
+pub(crate) fn tried(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+    verified::tried(problem, settings, NAME, |problem| attempt(problem, settings))
+}
+
+/// As [`solve`], unverified: for engines that look at what they are given themselves.
 pub(crate) fn attempt(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
     twins::solve(problem, settings, |merged| {
         split::solve(merged, settings, |part, settings| {

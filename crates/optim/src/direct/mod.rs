@@ -22,6 +22,9 @@ use crate::settings::{Progress, Settings};
 use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
 use crate::{twins, verified};
 
+/// What errors call this engine.
+const NAME: &str = "direct";
+
 /// The largest program accepted: entries times (1 + arcs per row), beyond which memory runs out.
 const SIZE_LIMIT: usize = 50_000_000;
 
@@ -30,9 +33,16 @@ pub(crate) const LEAST_GROWTH: f64 = 1e-100;
 
 /// Solves a problem as one linear program.
 pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
-    verified::solve(problem, settings, "direct", |problem| {
-        twins::solve(problem, settings, |merged| solve_merged(merged, settings))
-    })
+    verified::solve(problem, settings, NAME, |problem| attempt(problem, settings))
+}
+
+/// As [`solve`], but an error where nothing is found that holds.
+pub(crate) fn tried(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+    verified::tried(problem, settings, NAME, |problem| attempt(problem, settings))
+}
+
+fn attempt(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+    twins::solve(problem, settings, |merged| solve_merged(merged, settings))
 }
 
 fn solve_merged(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
