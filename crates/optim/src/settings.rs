@@ -149,10 +149,11 @@ impl Stop<'_> {
         clock.map_or(0.0, |clock| clock.now().saturating_sub(self.started).as_secs_f64())
     }
 
-    /// Whether the time limit has passed or the caller has cancelled.
+    /// Whether the time limit has passed, or the caller has cancelled or given up.
     pub fn requested(&self) -> bool {
         let cancelled = self.settings.cancel.as_ref();
         cancelled.is_some_and(|flag| flag.load(Ordering::Relaxed))
+            || self.aborted()
             || self.settings.time_limit.is_some_and(|limit| self.seconds() >= limit.as_secs_f64())
     }
 
