@@ -13,10 +13,18 @@
 use crate::colgen;
 use crate::error::{Error, length};
 use crate::problem::Problem;
+use crate::scaled::Scaled;
 
 /// More rows than this are proven on windows where that is possible.
 #[cfg(feature = "parallel")]
 const LARGEST_WHOLE: usize = 3_000;
+
+/// Beyond this `eps d` a flow of 1 has a rounding error above 1 at its other end.
+const FAR: f64 = 40.0;
+
+/// A bound below this is no bound above zero: rounding errors are relative to what is rounded only as long as that is far
+/// from the smallest numbers there are.
+pub(crate) const SMALLEST: f64 = 1e-150;
 
 /// A multiplier on one arc in one direction: on `z_i <= a z_j`, or on `z_j <= a z_i` when reversed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,12 +50,36 @@ pub fn proven_bound(problem: &Problem, mu: &[f64]) -> Result<f64, Error> {
     if problem.rows() > LARGEST_WHOLE && crate::large::applies(problem) {
         return crate::large::proven_bound(problem, mu);
     }
-    let flows = colgen::flows(problem, mu)?;
-    // No cost is negative.
-    Ok(bound_of_flows(problem, mu, &flows).max(0.0))
+    match Scaled::of(problem)? {
+        Some(scaled) => Ok(scaled.bound(proven_whole(&scaled.problem, &scaled.mu(mu))?)),
+        None => proven_whole(problem, mu),
+    }
 }
 
-/// The bound that a flow for every column proves.
+fn proven_whole(problem: &Problem, mu: &[f64]) -> Result<f64, Error> {
+    let flows = match colgen::flows(problem, mu) {
+        // Pricing keeps entries away from zero and may find no room for that; without any flow there still is a bound.
+        Err(Error::Infeasible { .. }) => Vec::new(),
+        flows => flows?,
+    };
+    // No cost is negative. What is not a number at all proves nothing.
+    let bound = bound_of_flows(problem, mu, &flows).max(0.0);
+    Ok(bound.max(proven_nearby(problem, mu)))
+}
+
+/// The bound that `mu` proves without the arcs so long that a flow on them is nothing but its own rounding; zero where there
+/// are none. Fewer constraints allow no less, so it is one for the problem as it is.
+pub(crate) fn proven_nearby(problem: &Problem, mu: &[f64]) -> f64 {
+    match problem.without_arcs_beyond(FAR) {
+        Some(nearby) => {
+            let flows = colgen::flows(&nearby, mu).unwrap_or_default();
+            bound_of_flows(&nearby, mu, &flows).max(0.0)
+        }
+        None => 0.0,
+    }
+}
+
+/// The bound that a flow for every column proves; not a number where numbers overflowed on the way.
 pub fn bound_of_flows(problem: &Problem, mu: &[f64], flows: &[Vec<ArcFlow>]) -> f64 {
     let bounds = EntryLimits::new(problem);
     let mut total = Low::default();
@@ -58,7 +90,8 @@ pub fn bound_of_flows(problem: &Problem, mu: &[f64], flows: &[Vec<ArcFlow>]) -> 
         let flow = flows.get(column).unwrap_or(&none);
         total.add(bounded_column(problem, &bounds, mu, column, flow, &mut work));
     }
-    total.low()
+    let low = total.low();
+    if low < SMALLEST { low.min(0.0) } else { low }
 }
 
 /// What one column adds to the bound, given a flow on it.
@@ -140,31 +173,37 @@ fn bounded_column(
         // exp(eps d) from above: the exponent's rounding and the library's, two units each.
         let log = problem.epsilon() * arc.d;
         let factor = (log * (1.0 + f64::EPSILON)).exp() * (1.0 + 4.0 * f64::EPSILON);
-        work.rows[from].add(flow.amount);
-        work.rows[to].add(-flow.amount * factor);
+        let arriving = flow.amount * factor;
+        if arriving < f64::INFINITY {
+            // Else no flow: any flow proves something, one that overflows proves nothing.
+            work.rows[from].add(flow.amount);
+            work.rows[to].add(-arriving);
+        }
     }
     let limits = &bounds.by_column[column];
     let mut total = Low::default();
     let mut tied = Low::default();
-    let mut largest_y = f64::INFINITY;
+    let (mut largest_y, mut is_tied) = (f64::INFINITY, false);
     for (row, residual) in work.rows.iter().enumerate() {
         let residual = residual.low();
         if let Some(factor) = problem.tie(row, column) {
             tied.add(residual * factor);
             largest_y = largest_y.min((1.0 / factor).next_up());
-        } else if residual < 0.0 && !limits.iter().any(|limit| limit.0 == row) {
-            total.add(residual);
+            is_tied = true;
+        } else if !(residual >= 0.0 || limits.iter().any(|limit| limit.0 == row)) {
+            total.add(residual); // negative, or not a number: then the sum is none either
         }
     }
     for &(row, low, high) in limits {
         let residual = work.rows[row].low();
         total.add(if residual < 0.0 { residual * high.min(1.0) } else { residual * low });
     }
-    if largest_y.is_finite() {
+    if is_tied {
         let tied = tied.low();
         match problem.fixed_y() {
             Some(y) => total.add(tied * y[column]),
-            None => total.add(tied.min(0.0) * largest_y),
+            None if tied >= 0.0 => {}
+            None => total.add(tied * largest_y),
         }
     }
     total.low()

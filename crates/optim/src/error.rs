@@ -26,6 +26,70 @@ impl std::fmt::Display for Infeasibility {
     }
 }
 
+/// What the independent checker found wrong with a matrix.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fault {
+    /// Two entries differ by more than their arc allows.
+    Privacy {
+        /// Row of the larger entry.
+        row: usize,
+        /// Column of both.
+        column: usize,
+        /// By how much, in logarithms.
+        log_excess: f64,
+    },
+    /// A row does not sum up to 1.
+    RowSum {
+        /// The row.
+        row: usize,
+        /// By how much.
+        error: f64,
+    },
+    /// An entry is not a number from 0 to 1.
+    Probability {
+        /// Row of the entry.
+        row: usize,
+        /// Column of the entry.
+        column: usize,
+    },
+    /// A tied entry is not its factor times y.
+    Tie {
+        /// Row of the entry.
+        row: usize,
+        /// Column of the entry.
+        column: usize,
+    },
+    /// A bound does not hold.
+    Bound {
+        /// Position of the bound.
+        index: usize,
+    },
+    /// A y is not the fixed one, or not a finite number from zero up.
+    Y {
+        /// Its column.
+        column: usize,
+    },
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Privacy { row, column, log_excess } => {
+                write!(f, "log excess {log_excess:e} at row {row}, column {column}")
+            }
+            Self::RowSum { row, error } => write!(f, "row {row} is {error:e} off a sum of 1"),
+            Self::Probability { row, column } => {
+                write!(f, "the entry at row {row}, column {column} is no probability")
+            }
+            Self::Tie { row, column } => {
+                write!(f, "the tie at row {row}, column {column} does not hold")
+            }
+            Self::Bound { index } => write!(f, "bounds[{index}] does not hold"),
+            Self::Y { column } => write!(f, "y[{column}] is no factor"),
+        }
+    }
+}
+
 /// The crate's error: bad input names the field and the index, an infeasible problem names a row.
 #[derive(Debug, Clone, PartialEq, ThisError)]
 #[non_exhaustive]
@@ -173,6 +237,36 @@ pub enum Error {
         /// Column of the worst entry.
         column: usize,
     },
+    /// An engine's answer did not pass the independent checker, so it is not returned.
+    #[error(
+        "the {engine} engine found no matrix that holds what it must: {fault}; try another engine, or numbers nearer to 1"
+    )]
+    Unverified {
+        /// The engine.
+        engine: &'static str,
+        /// What the checker found.
+        fault: Fault,
+    },
+    /// An engine found no matrix, and nothing proves that there is none.
+    #[error(
+        "the {engine} engine found no matrix (row {row}: {reason}), but that there is none is not proven; try another engine, or numbers nearer to 1"
+    )]
+    Undecided {
+        /// The engine.
+        engine: &'static str,
+        /// The row that it says shows it.
+        row: usize,
+        /// How.
+        reason: Infeasibility,
+    },
+    /// An engine gave up with neither a matrix nor a proof that there is none.
+    #[error(
+        "the {engine} engine found neither a matrix nor that there is none; try another engine, or numbers nearer to 1"
+    )]
+    NothingFound {
+        /// The engine.
+        engine: &'static str,
+    },
     /// The engine does not solve problems of this kind.
     #[error("the {engine} engine does not support {feature}")]
     Unsupported {
@@ -184,6 +278,20 @@ pub enum Error {
     /// The time limit or a cancellation came before any feasible matrix was known.
     #[error("stopped before a feasible matrix was found")]
     StoppedEarly,
+}
+
+impl Error {
+    /// Whether an engine failed, rather than the problem, so that another engine may find an answer.
+    pub(crate) fn leaves_open(&self) -> bool {
+        matches!(
+            self,
+            Self::NotStrict { .. }
+                | Self::NothingFound { .. }
+                | Self::StoppedEarly
+                | Self::Undecided { .. }
+                | Self::Unverified { .. }
+        )
+    }
 }
 
 /// An index in brackets; nothing where the field is a single number, or meant as a whole.

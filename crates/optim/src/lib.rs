@@ -3,7 +3,8 @@
 //! One [`Problem`] type covers every linear program of the paper (OMG, ConstOPT, LR-OMG, CLR-Geo,
 //! LR-Geo-F, a user's LP with public y, a tile between fixed neighbours). Solvers return a
 //! [`Solution`] whose matrix satisfies every constraint exactly in `f64` ([`check`]) and whose lower
-//! bound can be proven again from its dual vector alone.
+//! bound can be proven again from its dual vector alone. [`solve()`] is the front door to all of them; whichever way one comes,
+//! no engine's answer gets out that the independent checkers have not accepted (`verified`).
 //!
 //! Time, randomness and threads are passed in through [`Settings`]; the crate does no I/O.
 
@@ -18,23 +19,29 @@ pub mod direct;
 mod error;
 #[cfg(feature = "format")]
 pub mod format;
+mod infeasible;
 #[cfg(feature = "parallel")]
 pub mod large;
 mod matrix;
 pub mod partial;
 mod problem;
+mod scaled;
 mod settings;
 mod solution;
+mod solve;
 mod sparse_rows;
 mod split;
 mod twins;
+mod verified;
 
 pub use cost::{Cost, DenseCost, WeightedL1Cost};
-pub use error::{Error, Infeasibility};
+pub use error::{Error, Fault, Infeasibility};
 pub use matrix::{DenseMatrix, Matrix, RowSource};
 pub use problem::{Arc, EntryBound, Problem, ProblemParts, Ties};
 #[cfg(not(target_family = "wasm"))]
 pub use settings::StdClock;
 pub use settings::{Clock, Progress, ProgressCallback, Settings, Stop};
 pub use solution::{Certificate, OPTIMAL_GAP, Solution, Status, TracePoint, relative_gap};
+pub use solve::{Engine, solve};
 pub use sparse_rows::SparseRows;
+pub use verified::ROW_SUM_ERROR;

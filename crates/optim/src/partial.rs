@@ -13,6 +13,7 @@ use crate::matrix::{DenseMatrix, Matrix};
 use crate::problem::{Problem, ProblemParts, Ties};
 use crate::settings::Settings;
 use crate::solution::{Solution, Status, relative_gap};
+use crate::verified;
 
 /// An engine's `solve`.
 pub type Engine = fn(&Problem, &Settings) -> Result<Solution, Error>;
@@ -46,8 +47,10 @@ pub fn solve(problem: &Problem, settings: &Settings, engine: Engine) -> Result<S
         }
         let solution = match engine(&restricted(problem, &kept)?, &tighter) {
             Ok(solution) => solution,
-            // Perhaps the whole problem is feasible.
-            Err(Error::Infeasible { .. }) => break,
+            // Perhaps the whole problem is feasible, or easier.
+            Err(Error::Infeasible { .. } | Error::Undecided { .. } | Error::Unverified { .. }) => {
+                break;
+            }
             Err(error) => return Err(error),
         };
         let mut help = help(problem, &solution.certificate.mu, &idle)?;
@@ -56,13 +59,14 @@ pub fn solve(problem: &Problem, settings: &Settings, engine: Engine) -> Result<S
         let lower_bound = (solution.lower_bound + helped).next_down().max(0.0);
         let gap = relative_gap(problem.mean_cost(), solution.objective, lower_bound);
         if gap <= settings.gap.max(solution.gap) || stop.requested() {
-            return Ok(Solution {
+            let whole = Solution {
                 status: Status::of_gap(gap, settings.gap),
                 lower_bound,
                 gap,
                 seconds: stop.seconds(),
                 ..extended(problem, solution, &kept)
-            });
+            };
+            return verified::accepted(problem, settings, "partial", whole);
         }
         help.sort_by(|a, b| b.1.total_cmp(&a.1));
         let (mut left_out, most) = (0.0, LEFT_OUT * settings.gap * solution.objective);

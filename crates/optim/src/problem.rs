@@ -14,6 +14,10 @@ use crate::cost::{Cost, DenseCost};
 use crate::error::{Error, length, non_negative};
 use std::collections::HashMap;
 
+/// Engines take no `eps d` for larger than this: `exp` of it, and of it with a margin, is finite. A shorter arc asks for more, so a
+/// matrix made with it satisfies the arc as it is; the checkers look at the arc as it is.
+pub(crate) const LONGEST: f64 = 700.0;
+
 /// An undirected arc: rows `i` and `j` at distance `d`, the constraint holding both ways.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Arc {
@@ -176,6 +180,33 @@ impl Problem {
         Ok(Self { cost: std::sync::Arc::new(cost), ..self.clone() })
     }
 
+    /// The same problem with every factor of a column multiplied by a number of its own, a power of two; a fixed y is
+    /// divided by it. `None` where a factor would leave (0, 1].
+    pub(crate) fn with_factors_scaled(&self, scale: &[f64]) -> Option<Self> {
+        let ties = self.ties.as_ref()?;
+        let mut factors = ties.factors.clone();
+        for row in factors.chunks_exact_mut(self.columns) {
+            row.iter_mut().zip(scale).for_each(|(factor, scale)| *factor *= scale);
+        }
+        if factors.iter().any(|factor| *factor > 1.0) {
+            return None;
+        }
+        let fixed_y = self.fixed_y.as_ref();
+        let fixed_y = fixed_y.map(|y| y.iter().zip(scale).map(|(y, scale)| y / scale).collect());
+        let ties = Some(Ties { columns: self.columns, factors });
+        Some(Self { ties, fixed_y, ..self.clone() })
+    }
+
+    /// The same problem without the arcs whose `eps d` is above a limit; `None` where there are none.
+    pub(crate) fn without_arcs_beyond(&self, limit: f64) -> Option<Self> {
+        let is_near = |arc: &Arc| self.epsilon * arc.d <= limit;
+        if self.arcs.iter().all(is_near) {
+            return None;
+        }
+        let arcs = self.arcs.iter().copied().filter(is_near).collect();
+        Some(Self { arcs, ..self.clone() })
+    }
+
     /// The same problem with y fixed.
     pub fn with_fixed_y(&self, y: Vec<f64>) -> Result<Self, Error> {
         validate_y(&y, self.columns)?;
@@ -270,6 +301,11 @@ impl Problem {
     /// The arcs, each pair once.
     pub fn arcs(&self) -> &[Arc] {
         &self.arcs
+    }
+
+    /// `eps d` of an arc for the engines: the logarithm of the largest ratio across it, at most [`LONGEST`].
+    pub(crate) fn log_ratio(&self, arc: &Arc) -> f64 {
+        (self.epsilon * arc.d).min(LONGEST)
     }
 
     /// Whether any entry may be tied.

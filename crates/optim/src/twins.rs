@@ -2,21 +2,33 @@
 //!
 //! `d_ij = 0` says that two rows are equal in every column. Their row sums are then one equation written
 //! twice, and the normal equations of an interior point have no inverse. So such rows become one row, with
-//! the sum of their costs, and each gets a copy of what is found for it.
+//! the sum of their costs, and each gets a copy of what is found for it. Rows that are all but equal ([`SAME`]) are no better
+//! for an interior point, and equal rows satisfy their arcs as well; only the bound must then be proven for the arcs as they are.
 
+use crate::bound::proven_bound;
 use crate::cost::{Cost, DenseCost};
 use crate::error::{Error, Infeasibility};
 use crate::matrix::{DenseMatrix, Matrix};
 use crate::problem::{Arc, EntryBound, Problem, ProblemParts, Ties};
-use crate::solution::Solution;
+use crate::settings::Settings;
+use crate::solution::{Solution, Status, relative_gap};
 use crate::split::connected;
 use std::collections::HashMap;
+
+/// Up to this `eps d` rows are made equal: what they could differ by is a millionth of the gaps that are asked for.
+const SAME: f64 = 1e-12;
 
 /// A problem in which rows at distance zero are one.
 pub(crate) struct Merged {
     pub(crate) problem: Problem,
     /// For each row of the whole problem its row here.
     row: Vec<usize>,
+    /// Whether all of them are at distance zero, so that the bound is the same.
+    is_exact: bool,
+}
+
+fn is_same(problem: &Problem, arc: &Arc) -> bool {
+    problem.log_ratio(arc) <= SAME
 }
 
 /// An entry of twins that are one row.
@@ -46,11 +58,12 @@ impl Entry {
 /// Solves a problem with twins as one row each.
 pub(crate) fn solve(
     problem: &Problem,
+    settings: &Settings,
     engine: impl Fn(&Problem) -> Result<Solution, Error>,
 ) -> Result<Solution, Error> {
     match Merged::of(problem)? {
         Some(merged) => match engine(&merged.problem) {
-            Ok(solution) => Ok(merged.expand(solution)),
+            Ok(solution) => merged.expand(problem, settings, solution),
             Err(Error::Infeasible { row, reason }) => {
                 let row = merged.row.iter().position(|&at| at == row).unwrap_or(0);
                 Err(Error::Infeasible { row, reason })
@@ -64,7 +77,7 @@ pub(crate) fn solve(
 impl Merged {
     /// `None` where no rows are twins.
     pub(crate) fn of(problem: &Problem) -> Result<Option<Self>, Error> {
-        if problem.arcs().iter().all(|arc| arc.d > 0.0) {
+        if problem.arcs().iter().all(|arc| !is_same(problem, arc)) {
             return Ok(None);
         }
         let columns = problem.columns();
@@ -97,11 +110,17 @@ impl Merged {
         let (epsilon, fixed_y) = (problem.epsilon(), problem.fixed_y().map(<[f64]>::to_vec));
         let arcs = merged_arcs(problem, &row);
         let parts = ProblemParts { epsilon, groups, cost, arcs, ties, bounds, fixed_y };
-        Ok(Some(Self { problem: Problem::new(parts)?, row }))
+        let is_exact = problem.arcs().iter().all(|arc| arc.d == 0.0 || !is_same(problem, arc));
+        Ok(Some(Self { problem: Problem::new(parts)?, row, is_exact }))
     }
 
     /// The solution of the whole problem: copies of rows, and duals shared between twins.
-    pub(crate) fn expand(&self, solution: Solution) -> Solution {
+    fn expand(
+        &self,
+        whole: &Problem,
+        settings: &Settings,
+        solution: Solution,
+    ) -> Result<Solution, Error> {
         let columns = self.problem.columns();
         let mut z = DenseMatrix::zeros(self.row.len(), columns);
         let mut twins = vec![0.0; self.problem.rows()];
@@ -115,7 +134,18 @@ impl Merged {
         if !certificate.mu.is_empty() {
             certificate.mu = self.row.iter().map(|&at| certificate.mu[at] / twins[at]).collect();
         }
-        Solution { z: Matrix::Dense(z), certificate, ..solution }
+        let mut solution = Solution { z: Matrix::Dense(z), certificate, ..solution };
+        if !self.is_exact {
+            let proven = match solution.certificate.mu.is_empty() {
+                true => 0.0,
+                false => proven_bound(whole, &solution.certificate.mu)?,
+            };
+            solution.lower_bound = solution.lower_bound.min(proven);
+            solution.gap =
+                relative_gap(whole.mean_cost(), solution.objective, solution.lower_bound);
+            solution.status = Status::of_gap(solution.gap, settings.gap);
+        }
+        Ok(solution)
     }
 }
 
@@ -136,7 +166,7 @@ fn merged_arcs(problem: &Problem, row: &[usize]) -> Vec<Arc> {
 /// stand for stay apart.
 fn merged_entries(problem: &Problem) -> (Vec<usize>, Vec<Entry>) {
     let columns = problem.columns();
-    let zero = problem.arcs().iter().filter(|arc| arc.d == 0.0);
+    let zero = problem.arcs().iter().filter(|arc| is_same(problem, arc));
     let of = connected(problem.rows(), zero.map(|arc| (arc.i, arc.j)));
     let mut bound_of: HashMap<(usize, usize), (f64, f64)> = HashMap::new();
     for bound in problem.bounds() {

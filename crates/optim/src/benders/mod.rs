@@ -15,6 +15,7 @@ mod subproblem;
 mod tests;
 mod user;
 
+use crate::bound::proven_bound;
 use crate::check::check;
 use crate::colgen;
 use crate::cost::DenseCost;
@@ -24,13 +25,16 @@ use crate::matrix::{DenseMatrix, Matrix};
 use crate::problem::Problem;
 use crate::settings::{Progress, Settings};
 use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
-use crate::twins;
+use crate::{twins, verified};
 use master::{Master, Stage1};
 use path::Path;
 use subproblem::{Subproblem, Verdict};
 
 /// The paper's stopping gap xi, in km per report.
 pub const PAPER_GAP: f64 = 0.01;
+
+/// What errors call this engine.
+const NAME: &str = "Benders";
 
 /// More iterations than this are not worth it: the best so far is returned.
 const MOST_ITERATIONS: usize = 100;
@@ -69,7 +73,20 @@ pub fn solve_with(
     settings: &Settings,
     options: &Options,
 ) -> Result<Solution, Error> {
-    twins::solve(problem, |merged| solve_merged(merged, settings, options))
+    verified::solve(problem, settings, NAME, |problem| attempt(problem, settings, options))
+}
+
+/// As [`solve_with`], but an error where nothing is found that holds.
+pub(crate) fn tried_with(
+    problem: &Problem,
+    settings: &Settings,
+    options: &Options,
+) -> Result<Solution, Error> {
+    verified::tried(problem, settings, NAME, |problem| attempt(problem, settings, options))
+}
+
+fn attempt(problem: &Problem, settings: &Settings, options: &Options) -> Result<Solution, Error> {
+    twins::solve(problem, settings, |merged| solve_merged(merged, settings, options))
 }
 
 fn solve_merged(
@@ -140,7 +157,7 @@ fn feasible_y(problem: &Problem, settings: &Settings) -> Result<Option<Vec<f64>>
     let entries = problem.rows() * problem.columns();
     let constant = DenseCost::new(problem.rows(), problem.columns(), vec![1.0; entries])?;
     let settings = Settings { progress: None, gap: 0.5, ..settings.clone() };
-    match colgen::solve(&problem.with_cost(constant)?, &settings) {
+    match colgen::attempt(&problem.with_cost(constant)?, &settings) {
         Ok(solution) => Ok(Some(solution.y)),
         Err(error @ Error::Infeasible { .. }) => Err(error),
         Err(_) => Ok(None),
@@ -271,8 +288,10 @@ impl Best {
         trace: Vec<TracePoint>,
         seconds: f64,
     ) -> Result<Solution, Error> {
-        let (gap, done) = (self.gap(), self.is_done(settings, options));
+        let done = self.is_done(settings, options);
         let Some((z, _)) = self.matrix else { return Err(Error::StoppedEarly) };
+        // The cuts were added up in numbers that round; what their duals prove is the bound.
+        let lower_bound = proven_bound(problem, &self.mu)?;
         let z = Matrix::Dense(z);
         let report = check(problem, &z, &self.y);
         if !report.is_strict() {
@@ -280,13 +299,14 @@ impl Best {
             let worst_log_excess = report.worst_log_excess;
             return Err(Error::NotStrict { worst_log_excess, row, column });
         }
+        let gap = relative_gap(self.mean_cost, report.cost, lower_bound);
         Ok(Solution {
             status: match Status::of_gap(gap, settings.gap) {
                 Status::Limit if done => Status::Gap,
                 status => status,
             },
             objective: report.cost,
-            lower_bound: self.lower_bound,
+            lower_bound,
             gap,
             iterations: trace.len(),
             columns: master.cuts(),

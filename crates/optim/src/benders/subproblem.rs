@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::matrix::Matrix;
 use crate::problem::{Problem, ProblemParts};
 use crate::settings::Settings;
+use crate::verified::ROW_SUM_ERROR;
 
 /// What a subproblem says about a y.
 #[derive(Debug)]
@@ -61,7 +62,8 @@ impl Subproblem {
             Ok(problem) => problem,
             Err(_) => return Verdict::Stopped,
         };
-        if let Ok(solution) = colgen::solve(&held, settings)
+        if let Ok(solution) = colgen::attempt(&held, settings)
+            && solution.certificate.worst_row_sum_error <= ROW_SUM_ERROR
             && let Ok(cut) = self.cut(y, &solution.certificate.mu)
         {
             return Verdict::Bounded { cut, matrix: Some((solution.z, solution.objective)) };

@@ -163,7 +163,7 @@ impl<'a> Builder<'a> {
     fn new(problem: &'a Problem) -> Self {
         let mut neighbours = vec![Vec::new(); problem.rows()];
         for arc in problem.arcs() {
-            let log = problem.epsilon() * arc.d;
+            let log = problem.log_ratio(arc);
             neighbours[arc.i].push((arc.j as u32, log));
             neighbours[arc.j].push((arc.i as u32, log));
         }
@@ -349,7 +349,7 @@ impl<'a> Builder<'a> {
         let problem = self.problem;
         problem.arcs().iter().find_map(|arc| {
             let (f, g) = (problem.tie(arc.i, column)?, problem.tie(arc.j, column)?);
-            let log = problem.epsilon() * arc.d;
+            let log = problem.log_ratio(arc);
             let holds = f == g || (f.ln() - g.ln()).abs() <= log;
             (!holds).then_some(arc.i)
         })

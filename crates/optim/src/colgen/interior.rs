@@ -157,7 +157,8 @@ impl Master {
         for (target, (x, s, dx, ds)) in centred.iter_mut().zip(pairs) {
             for (j, target) in target.iter_mut().enumerate() {
                 let product = (x[j] + primal * dx[j]) * (s[j] + dual * ds[j]);
-                let inside = product.clamp(wanted / FAR_OFF, wanted * FAR_OFF);
+                // Not `clamp`, which panics where overflow has left no number.
+                let inside = product.max(wanted / FAR_OFF).min(wanted * FAR_OFF);
                 *target += (inside - product).max(-wanted * FAR_OFF);
             }
         }

@@ -33,7 +33,8 @@ use crate::error::{Error, Infeasibility};
 use crate::problem::Problem;
 use crate::settings::{Progress, Settings, Stop};
 use crate::solution::{Solution, Status, TracePoint};
-use crate::{split, twins};
+use crate::verified::ROW_SUM_ERROR;
+use crate::{split, twins, verified};
 use block::{Blocks, NO_ROW, Root};
 use master::{Column, Kind, Link, Master};
 use pricing::price_all;
@@ -43,20 +44,40 @@ use std::sync::Arc;
 use tree::Tree;
 pub use warm::WarmStart;
 
+/// What errors call this engine.
+const NAME: &str = "column generation";
+
 /// More outer iterations than this are not worth it: the best so far is returned.
 const MOST_ITERATIONS: usize = 500;
+
+/// So many in a row that neither close the gap nor raise the bound are the last: numbers too far apart for an interior point
+/// send it in circles.
+const IDLE_ITERATIONS: usize = 60;
+
+/// What is left of a gap that an iteration has closed, or a bound was of what it has become.
+const ADVANCED: f64 = 0.99;
 
 /// After an attempt at a strict matrix that was not good enough the next one waits for a smaller gap, or for so many iterations.
 const PAUSE: usize = 10;
 
 /// Solves a problem to the gap asked for: rows at one spot as one, and independent parts by themselves.
 pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
-    twins::solve(problem, |merged| {
+    verified::solve(problem, settings, NAME, |problem| attempt(problem, settings))
+}
+
+/// As [`solve`], but an error where nothing is found that holds.
+pub(crate) fn tried(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+    verified::tried(problem, settings, NAME, |problem| attempt(problem, settings))
+}
+
+/// As [`solve`], unverified: for engines that look at what they are given themselves.
+pub(crate) fn attempt(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+    twins::solve(problem, settings, |merged| {
         split::solve(merged, settings, |part, settings| {
             if part.mean_cost() == 0.0 {
                 return solve_without_cost(part, settings);
             }
-            solve_from(part, settings, &mut WarmStart::default())
+            attempt_from(part, settings, &mut WarmStart::default())
         })
     })
 }
@@ -66,7 +87,7 @@ pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> 
 fn solve_without_cost(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
     let (rows, columns) = (problem.rows(), problem.columns());
     let even = DenseCost::new(rows, columns, vec![1.0; rows * columns])?;
-    let found = solve_from(&problem.with_cost(even)?, settings, &mut WarmStart::default())?;
+    let found = attempt_from(&problem.with_cost(even)?, settings, &mut WarmStart::default())?;
     let mut solution =
         Solution { status: Status::Optimal, objective: 0.0, lower_bound: 0.0, gap: 0.0, ..found };
     solution.certificate.mu.fill(0.0);
@@ -79,6 +100,14 @@ fn solve_without_cost(problem: &Problem, settings: &Settings) -> Result<Solution
 /// Solves a problem as a whole, starting from what an earlier solve of a similar one left behind, and leaves
 /// behind what this one found. Any warm start is safe: it changes the time, never the answer.
 pub fn solve_from(
+    problem: &Problem,
+    settings: &Settings,
+    warm: &mut WarmStart,
+) -> Result<Solution, Error> {
+    verified::solve(problem, settings, NAME, |problem| attempt_from(problem, settings, warm))
+}
+
+fn attempt_from(
     problem: &Problem,
     settings: &Settings,
     warm: &mut WarmStart,
@@ -269,9 +298,12 @@ impl<'a> Run<'a> {
         let enough = 0.9 * self.settings.gap;
         let (mut wanted, mut last_attempt) = (enough, 0);
         let mut best: Option<Solution> = None;
+        let mut progress = Advance::default();
         loop {
             let round = self.round()?;
-            let stopped = self.stop.requested() || self.iterations >= MOST_ITERATIONS;
+            let is_stuck = progress.is_over(self.iterations, round.gap, self.lower_bound);
+            let is_over = is_stuck || self.iterations >= MOST_ITERATIONS;
+            let stopped = self.stop.requested() || is_over;
             let is_due = self.iterations >= last_attempt + PAUSE && round.gap <= enough;
             if round.gap <= wanted || is_due || stopped {
                 last_attempt = self.iterations;
@@ -296,10 +328,15 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether a solution has the smaller gap or, where both suffice, the smaller error of row sums.
+    /// Whether a solution has row sums that the checker accepts and another does not; else, whether it has the smaller gap
+    /// or, where both suffice, the smaller error of row sums.
     fn is_better(&self, solution: &Solution, than: &Solution) -> bool {
         let open = |solution: &Solution| solution.gap.max(self.settings.gap);
         let error = |solution: &Solution| solution.certificate.worst_row_sum_error;
+        let holds = |solution: &Solution| error(solution) <= ROW_SUM_ERROR;
+        if holds(solution) != holds(than) {
+            return holds(solution);
+        }
         open(solution) < open(than)
             || (open(solution) == open(than) && error(solution) < error(than))
     }
@@ -308,12 +345,18 @@ impl<'a> Run<'a> {
     fn accepts(&self, solution: &Solution, wanted: f64) -> bool {
         let tired = wanted < 1e-4 * self.settings.gap;
         solution.gap <= self.settings.gap
-            && (solution.certificate.worst_row_sum_error <= 1e-12 || tired)
+            && (solution.certificate.worst_row_sum_error <= ROW_SUM_ERROR || tired)
     }
 
-    /// No matrix costs more than every row at its dearest: a bound above that proves infeasibility.
-    fn refuse_infeasible(&self) -> Result<(), Error> {
-        if self.lower_bound > self.largest_cost * (1.0 + 1e-9) {
+    /// No matrix costs more than every row at its dearest: a bound above that proves infeasibility, once it is proven itself.
+    fn refuse_infeasible(&mut self) -> Result<(), Error> {
+        let possible = self.largest_cost * (1.0 + 1e-9);
+        if self.lower_bound > possible {
+            let proven = self.bound_of(&self.best_mu.clone());
+            if proven <= possible {
+                self.lower_bound = proven;
+                return Ok(());
+            }
             let row = (0..self.best_mu.len())
                 .max_by(|&a, &b| self.best_mu[a].abs().total_cmp(&self.best_mu[b].abs()))
                 .unwrap_or(0);
@@ -338,6 +381,32 @@ impl<'a> Run<'a> {
             columns: self.master.columns.len(),
             seconds,
         });
+    }
+}
+
+/// When an iteration last brought anything forward: a smaller gap, or a higher bound.
+#[derive(Debug)]
+struct Advance {
+    iteration: usize,
+    gap: f64,
+    lower_bound: f64,
+}
+
+impl Default for Advance {
+    fn default() -> Self {
+        Self { iteration: 0, gap: f64::INFINITY, lower_bound: 0.0 }
+    }
+}
+
+impl Advance {
+    /// Whether that was too long ago to go on.
+    fn is_over(&mut self, iteration: usize, gap: f64, lower_bound: f64) -> bool {
+        if gap < ADVANCED * self.gap || ADVANCED * lower_bound > self.lower_bound {
+            self.iteration = iteration;
+            self.gap = self.gap.min(gap);
+            self.lower_bound = self.lower_bound.max(lower_bound);
+        }
+        iteration - self.iteration >= IDLE_ITERATIONS
     }
 }
 

@@ -6,7 +6,7 @@ use super::pricing::{node_weights, price_all};
 use super::prove::Prover;
 use super::tree::Scratch;
 use super::{Run, repair};
-use crate::bound::bound_of_flows;
+use crate::bound::{bound_of_flows, proven_nearby};
 use crate::check::check;
 use crate::error::Error;
 use crate::matrix::{DenseMatrix, Matrix};
@@ -73,7 +73,7 @@ impl Run<'_> {
     fn proven_bound(&mut self) -> (Vec<f64>, f64) {
         let mut best = self.proven_below(MARGINS[0]);
         for &margin in &MARGINS[1..] {
-            if relative_gap(self.mean_cost, self.lower_bound, best.1) <= LOSS * self.settings.gap {
+            if !self.is_lost(best.1) {
                 break;
             }
             let next = self.proven_below(margin);
@@ -81,7 +81,15 @@ impl Run<'_> {
                 best = next;
             }
         }
+        if self.is_lost(best.1) {
+            best.1 = best.1.max(proven_nearby(self.problem, &best.0));
+        }
         best
+    }
+
+    /// Whether a proof falls short of the bound by more than the gap wanted allows.
+    fn is_lost(&self, proven: f64) -> bool {
+        relative_gap(self.mean_cost, self.lower_bound, proven) > LOSS * self.settings.gap
     }
 
     /// The best duals, lowered by a margin and made feasible for every column, so that the bound is their sum, and that
@@ -111,10 +119,17 @@ impl Run<'_> {
                 mu[tied.rows[largest] as usize] += rc.min(0.0) / tied.factors[largest];
             }
         }
-        price_all(&self.blocks, &mut self.trees, &mu, &nowhere, parallel);
-        let flows = Prover::new(self.problem).flows(&self.blocks, &self.trees, &mu);
-        let bound = bound_of_flows(self.problem, &mu, &flows).max(0.0);
+        let bound = self.bound_of(&mu);
         (mu, bound)
+    }
+
+    /// The bound that flows prove for these duals, rounded down.
+    pub(super) fn bound_of(&mut self, mu: &[f64]) -> f64 {
+        let nowhere = vec![f64::NEG_INFINITY; self.trees.len()];
+        let parallel = self.settings.threads != 1;
+        price_all(&self.blocks, &mut self.trees, mu, &nowhere, parallel);
+        let flows = Prover::new(self.problem).flows(&self.blocks, &self.trees, mu);
+        bound_of_flows(self.problem, mu, &flows).max(0.0)
     }
 
     /// The matrix and y of the current weights.

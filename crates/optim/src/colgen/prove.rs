@@ -82,7 +82,7 @@ impl<'a> Prover<'a> {
         let mut neighbours: Vec<Vec<Beside>> = Vec::new();
         neighbours.resize_with(problem.rows(), Vec::new);
         for (position, arc) in problem.arcs().iter().enumerate() {
-            let log = problem.epsilon() * arc.d;
+            let log = problem.log_ratio(arc);
             let beside = |row: usize, towards| Beside {
                 row: row as u32,
                 log,

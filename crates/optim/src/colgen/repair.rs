@@ -11,7 +11,7 @@
 //! broken arc: a Lipschitz closure in floating point, rounded towards safety.
 
 use crate::matrix::DenseMatrix;
-use crate::problem::Problem;
+use crate::problem::{Arc, Problem};
 
 /// Weight of the uniform matrix that is mixed in where nothing is tied.
 pub(super) const UNIFORM_WEIGHT: f64 = 1e-9;
@@ -23,8 +23,8 @@ const FLOOR_MARGIN: f64 = 6.0;
 const CEILING_MARGIN: f64 = 18.0;
 
 /// `exp(eps d)`, lowered by a margin; never below 1.
-fn factor(problem: &Problem, d: f64, margin: f64) -> f64 {
-    let log = problem.epsilon() * d;
+fn factor(problem: &Problem, arc: &Arc, margin: f64) -> f64 {
+    let log = problem.log_ratio(arc);
     (log.exp() * (1.0 - margin * f64::EPSILON * (1.0 + log))).clamp(1.0, f64::MAX)
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn close(problem: &Problem, z: &mut DenseMatrix) -> bool {
     for _ in 0..60 {
         let mut changed = false;
         for arc in problem.arcs() {
-            let factor = factor(problem, arc.d, FLOOR_MARGIN);
+            let factor = factor(problem, arc, FLOOR_MARGIN);
             for (from, to) in [(arc.i, arc.j), (arc.j, arc.i)] {
                 changed |= raise(problem, z, from, to, factor);
             }
@@ -93,7 +93,7 @@ fn lower_to_ceilings(problem: &Problem, z: &mut DenseMatrix) {
     for _ in 0..rows.max(2) {
         let mut changed = false;
         for arc in problem.arcs() {
-            let factor = factor(problem, arc.d, CEILING_MARGIN);
+            let factor = factor(problem, arc, CEILING_MARGIN);
             for (from, to) in [(arc.i, arc.j), (arc.j, arc.i)] {
                 for k in 0..columns {
                     let limit = ceiling.at(from, k) * factor;

@@ -76,7 +76,7 @@ impl Prover<'_> {
         for flow in flows.iter() {
             let arc = self.problem.arcs()[flow.arc];
             let (from, to) = if flow.reversed { (arc.j, arc.i) } else { (arc.i, arc.j) };
-            let arriving = flow.amount * (self.problem.epsilon() * arc.d).exp();
+            let arriving = flow.amount * self.problem.log_ratio(&arc).exp();
             residual[from] += flow.amount;
             residual[to] -= arriving;
             moved += factor_of(from as u32).unwrap_or(0.0) * flow.amount;

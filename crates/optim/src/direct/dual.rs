@@ -45,7 +45,7 @@ pub(crate) enum Costs {
 }
 
 impl Program {
-    /// The Lagrangian bound of the multipliers, made valid: where a free entry's reduced cost is
+    /// The Lagrangian bound of the multipliers, made valid (not a number where they overflow): where a free entry's reduced cost is
     /// negative, its row's mu is lowered by as much, which costs at most that amount since the row
     /// sums to 1. Every rounding goes against us.
     pub(crate) fn affine_bound(&self, multipliers: &Multipliers, costs: Costs) -> AffineBound {
@@ -78,6 +78,9 @@ impl Program {
             }
         }
         let low = |v: usize| reduced[v] - size[v] * f64::from(terms[v]) * f64::EPSILON;
+        if (0..self.variables()).any(|v| low(v).is_nan()) {
+            constant = f64::NAN; // overflow proves nothing, and comparing would not show it
+        }
         let mut lowered = vec![0.0_f64; mu.len()];
         for (v, &(p, _)) in self.entries.iter().enumerate() {
             lowered[p] = lowered[p].max(-low(v));
@@ -131,6 +134,24 @@ impl Program {
             }
         }
         Multipliers { mu: mu.to_vec(), lambda }
+    }
+
+    /// The flows on the arcs that multipliers of a program over all rows stand for, column by column.
+    pub(crate) fn flows(&self, multipliers: &Multipliers) -> Vec<Vec<ArcFlow>> {
+        let mut flows = vec![Vec::new(); self.columns];
+        for (arc, directions) in self.arcs.iter().enumerate() {
+            for (direction, reversed) in directions.iter().zip([false, true]) {
+                let Some((first, ratio)) = direction else { continue };
+                for (column, flows) in flows.iter_mut().enumerate() {
+                    let lambda =
+                        self.position[first + column].map_or(0.0, |h| multipliers.lambda[h]);
+                    if lambda > 0.0 {
+                        flows.push(ArcFlow { arc, reversed, amount: lambda / ratio });
+                    }
+                }
+            }
+        }
+        flows
     }
 
     /// The same bound made independent of y: where a slope is negative, mu is lowered at the tied

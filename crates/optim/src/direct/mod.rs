@@ -1,7 +1,7 @@
 //! The whole LP handed to a general solver: the oracle of the tests and the baseline of benchmarks.
 //!
 //! The solver's word counts for nothing: the matrix is made strict and checked, the bound is proven
-//! again from the multipliers ([`Program::affine_bound`]), and infeasibility from the ray.
+//! again from the multipliers ([`bound_of_flows`]), and infeasibility from the ray ([`Program::affine_bound`]).
 
 mod dual;
 pub(crate) mod interior;
@@ -15,18 +15,34 @@ pub(crate) use interior::{Answer, Limits, Shared};
 pub(crate) use program::Program;
 pub(crate) use strict::{Draft, centre, strict};
 
+use crate::bound::bound_of_flows;
 use crate::error::{Error, Infeasibility};
 use crate::problem::Problem;
 use crate::settings::{Progress, Settings};
 use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
-use crate::twins;
+use crate::{twins, verified};
+
+/// What errors call this engine.
+const NAME: &str = "direct";
 
 /// The largest program accepted: entries times (1 + arcs per row), beyond which memory runs out.
 const SIZE_LIMIT: usize = 50_000_000;
 
+/// Growth along a ray below this may be what is left of numbers that were too small to be told apart. Rays are of size 1.
+pub(crate) const LEAST_GROWTH: f64 = 1e-100;
+
 /// Solves a problem as one linear program.
 pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
-    twins::solve(problem, |merged| solve_merged(merged, settings))
+    verified::solve(problem, settings, NAME, |problem| attempt(problem, settings))
+}
+
+/// As [`solve`], but an error where nothing is found that holds.
+pub(crate) fn tried(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+    verified::tried(problem, settings, NAME, |problem| attempt(problem, settings))
+}
+
+fn attempt(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+    twins::solve(problem, settings, |merged| solve_merged(merged, settings))
 }
 
 fn solve_merged(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
@@ -50,15 +66,13 @@ fn solve_merged(problem: &Problem, settings: &Settings) -> Result<Solution, Erro
     let (z, y, report) = strict(problem, &Draft::new(&program, &values), &centre)?;
 
     let bound = program.affine_bound(&multipliers, Costs::Counted);
-    let (lower_bound, mu) = match problem.fixed_y() {
-        Some(y) => (bound.at(y), bound.mu),
-        None => {
-            let bound = program.bound_for_all_y(bound);
-            (bound.constant, bound.mu)
-        }
+    let mu = match problem.fixed_y() {
+        Some(_) => bound.mu,
+        None => program.bound_for_all_y(bound).mu,
     };
     // Costs are not negative, so neither is the optimum.
-    let (lower_bound, upper_bound) = (lower_bound.max(0.0), report.cost);
+    let lower_bound = bound_of_flows(problem, &mu, &program.flows(&multipliers)).max(0.0);
+    let upper_bound = report.cost;
     let gap = relative_gap(problem.mean_cost(), upper_bound, lower_bound);
     let seconds = stop.seconds();
     stop.report(Progress { iteration: 1, upper_bound, lower_bound, gap, columns: 0, seconds });
@@ -88,7 +102,7 @@ fn infeasible(problem: &Problem, program: &Program, ray: &Multipliers) -> Error 
         Some(y) => bound.at(y),
         None => program.bound_for_all_y(bound.clone()).constant,
     };
-    if growth <= 0.0 {
+    if !(LEAST_GROWTH..f64::INFINITY).contains(&growth) {
         return Error::StoppedEarly;
     }
     Error::Infeasible { row: program.blamed(&bound), reason: Infeasibility::RowsContradict }

@@ -4,7 +4,7 @@
 //! a solve may hold them at given values, and their reduced costs are then the slope of the
 //! optimum in y, which is exactly what a cut needs.
 
-use crate::problem::Problem;
+use crate::problem::{LONGEST, Problem};
 
 /// `coefficients . variables <= at_most`, over one or two variables.
 #[derive(Debug, Clone, Copy)]
@@ -123,8 +123,9 @@ impl Program {
             }
             let log = problem.epsilon() * arc.d;
             let ratio = log.exp() * (1.0 + (log + 4.0) * 2.0 * f64::EPSILON);
-            if !ratio.is_finite() {
-                self.arcs.push([None, None]); // no f64 pair can break it
+            if log > LONGEST {
+                // Left out: the program still relaxes the problem, and making a matrix strict closes the arc again.
+                self.arcs.push([None, None]);
                 continue;
             }
             let directions = [(i, j), (j, i)].map(|(i, j)| {
@@ -133,10 +134,12 @@ impl Program {
                     let (u, f) = variable[i * self.columns + k];
                     let (v, g) = variable[j * self.columns + k];
                     let next = self.inequalities.len();
+                    // Below the normal numbers a quotient may be rounded up by more than its ratio was.
+                    let f = if f / ratio < f64::MIN_POSITIVE { 0.0 } else { f / ratio };
                     if u != v {
-                        self.at_most([(u, f / ratio), (v, -g)], 0.0);
-                    } else if f / ratio > g {
-                        self.at_most([(u, f / ratio - g), (v, 0.0)], 0.0);
+                        self.at_most([(u, f), (v, -g)], 0.0);
+                    } else if f > g {
+                        self.at_most([(u, f - g), (v, 0.0)], 0.0);
                     }
                     self.position.push((self.inequalities.len() > next).then_some(next));
                 }

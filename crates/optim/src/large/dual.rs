@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::columns::{Columns, PIVOTS_PER_ROW};
 use super::pricing::{Pricer, round_down};
 use super::view::{Stopped, View};
+use crate::bound::SMALLEST;
 
 /// Sweeps of the multiplicative repair.
 const SWEEPS: usize = 10;
@@ -144,8 +145,10 @@ pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Result<Pr
     let sum = sum_down(mu.iter().copied());
     let within = sum_down(inside.iter().copied());
     let beyond = sum_down(outside.iter().copied());
+    // Once more than the sums need: an arc longer than the engines' longest adds up to e^-700 of the costs.
+    let bound = round_down(round_down(round_down(sum + within) + beyond));
     Ok(Proof {
-        bound: round_down(round_down(sum + within) + beyond),
+        bound: if bound < SMALLEST { bound.min(0.0) } else { bound },
         outside: beyond,
         mean_cost: view.mean_cost()?,
     })

@@ -48,6 +48,7 @@ use crate::error::{Error, length};
 use crate::problem::Problem;
 use crate::settings::Settings;
 use crate::solution::Solution;
+use crate::verified;
 use colgen::ColumnGeneration;
 use columns::Columns;
 use drawn::Drawn;
@@ -151,7 +152,9 @@ fn prove_some(view: &View<'_>, best: &mut Bound) -> Result<(), Stopped> {
 /// iteration too, with the best matrix and bound so far; both are valid from the very start, when
 /// everyone reports one and the same place.
 pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
-    solve_sparse(problem, settings).map(|(solution, _)| solution)
+    verified::solve(problem, settings, NAME, |problem| {
+        attempt(problem, settings).map(|(solution, _)| solution)
+    })
 }
 
 /// As [`solve`], with the solution's matrix once more by its own type, for callers that want the
@@ -160,9 +163,17 @@ pub fn solve_sparse(
     problem: &Problem,
     settings: &Settings,
 ) -> Result<(Solution, Arc<SparseRows>), Error> {
+    let (solution, matrix) = attempt(problem, settings)?;
+    Ok((verified::accepted(problem, settings, NAME, solution)?, matrix))
+}
+
+fn attempt(problem: &Problem, settings: &Settings) -> Result<(Solution, Arc<SparseRows>), Error> {
     let stop = settings.start()?;
     settings.on_threads(|| Run::new(problem, settings, stop)?.solve())
 }
+
+/// What errors call this engine.
+const NAME: &str = "large";
 
 /// Log-radius of windows: what a ray loses beyond is below `T^2 exp(-T) / 2`, 1e-4 of its cost.
 const WINDOW_RADIUS: f64 = 14.0;

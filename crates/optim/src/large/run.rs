@@ -19,6 +19,7 @@ use crate::problem::Problem;
 use crate::settings::{Progress, Settings, Stop};
 use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
 use crate::sparse_rows::SparseRows;
+use crate::verified::ROW_SUM_ERROR;
 
 /// Bound and matrix are made when the gap promises to be this part of the last one.
 const MILESTONE: f64 = 0.12;
@@ -299,7 +300,8 @@ impl<'a> Run<'a> {
     fn offer(&mut self, matrix: Option<SparseRows>) -> Result<(), Stopped> {
         let Some(matrix) = matrix else { return Ok(()) };
         let report = check_while(self.problem, &matrix, || self.view.proceed())?;
-        if report.is_strict() && report.cost < self.upper_bound() {
+        let sums_hold = report.worst_row_sum_error <= ROW_SUM_ERROR;
+        if report.is_strict() && sums_hold && report.cost < self.upper_bound() {
             self.best = Some((matrix, report));
         }
         Ok(())

@@ -40,11 +40,8 @@ impl<'a> View<'a> {
 
     /// As [`Self::new`], for a part of a problem that was not refused.
     pub(crate) fn accepted(problem: &'a Problem, stop: Option<Stop<'a>>) -> Self {
-        let arcs: Vec<_> = problem
-            .arcs()
-            .iter()
-            .map(|a| (a.i as u32, a.j as u32, problem.epsilon() * a.d))
-            .collect();
+        let arcs: Vec<_> =
+            problem.arcs().iter().map(|a| (a.i as u32, a.j as u32, problem.log_ratio(a))).collect();
         let graph = ArcGraph::new(problem.rows(), &arcs);
         Self { graph, cost: problem.cost(), stop, mean_cost: OnceLock::new() }
     }

@@ -3,6 +3,8 @@
 
 #![allow(dead_code)] // each test binary uses its own part
 
+pub mod extreme;
+
 use lrgeo_optim::{Arc, Cost, DenseCost, EntryBound, Problem, ProblemParts, Ties};
 
 /// SplitMix64.
