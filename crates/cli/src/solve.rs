@@ -11,9 +11,7 @@ use lrgeo_map::write_whole;
 use lrgeo_optim::format::{
     self, FormatError, Limits, SolutionFile, solution_to_json, solution_to_npz,
 };
-use lrgeo_optim::{
-    Error, Problem, ProgressCallback, Settings, Solution, benders, colgen, direct, large,
-};
+use lrgeo_optim::{Engine, Error, Problem, ProgressCallback, Settings, Solution, benders};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -33,7 +31,7 @@ pub struct Solve {
     /// How to solve it; all give the same answer. Default: large where it applies (no ties, no
     /// bounds, as many columns as rows) and there are more than 2,000 rows, else colgen.
     #[arg(long, value_enum)]
-    engine: Option<Engine>,
+    engine: Option<EngineName>,
     /// Stop at this relative gap between cost and proven bound.
     #[arg(long, default_value_t = 1e-6)]
     gap: f64,
@@ -53,7 +51,7 @@ pub struct Solve {
 
 /// `--engine`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Engine {
+pub enum EngineName {
     /// Column generation.
     Colgen,
     /// Column generation on windows, for thousands of places: memory linear in the rows.
@@ -62,20 +60,6 @@ pub enum Engine {
     Benders,
     /// The whole linear program at once.
     Direct,
-}
-
-/// Rows above which the engine for large maps is taken where it applies: the dense master needs
-/// memory with the square and time with the cube of the rows.
-const LARGE_ROWS: usize = 2_000;
-
-impl Engine {
-    /// The engine for a problem when none was named.
-    fn of(problem: &Problem) -> Self {
-        let applies = !problem.has_ties()
-            && problem.bounds().is_empty()
-            && problem.rows() == problem.columns();
-        if applies && problem.rows() > LARGE_ROWS { Self::Large } else { Self::Colgen }
-    }
 }
 
 impl Solve {
@@ -89,8 +73,8 @@ impl Solve {
             progress: bar.clone().map(show_progress),
             ..Settings::default()
         };
-        let engine = self.engine.unwrap_or_else(|| Engine::of(&problem));
-        let solved = self.solve(engine, &problem, &settings);
+        let engine = self.engine(&problem);
+        let solved = lrgeo_optim::solve(&problem, &settings, engine);
         if let Some(bar) = bar {
             bar.finish_and_clear();
         }
@@ -119,20 +103,15 @@ impl Solve {
         Ok(())
     }
 
-    fn solve(
-        &self,
-        engine: Engine,
-        problem: &Problem,
-        settings: &Settings,
-    ) -> Result<Solution, Error> {
-        match engine {
-            Engine::Large => large::solve(problem, settings),
-            Engine::Colgen => colgen::solve(problem, settings),
-            Engine::Direct => direct::solve(problem, settings),
-            Engine::Benders => {
+    fn engine(&self, problem: &Problem) -> Engine {
+        match self.engine {
+            None => Engine::of(problem),
+            Some(EngineName::Large) => Engine::Large,
+            Some(EngineName::Colgen) => Engine::Colgen,
+            Some(EngineName::Direct) => Engine::Direct,
+            Some(EngineName::Benders) => {
                 let absolute_gap = self.absolute_gap.unwrap_or(0.0);
-                let options = benders::Options { absolute_gap, ..benders::Options::default() };
-                benders::solve_with(problem, settings, &options)
+                Engine::Benders(benders::Options { absolute_gap, ..benders::Options::default() })
             }
         }
     }
@@ -170,13 +149,12 @@ fn summary(engine: Engine, problem: &Problem, solution: &Solution) -> Vec<(&'sta
         (
             "work",
             format!(
-                "{:?}, {} iterations, {} columns, {:.3} s",
-                engine,
+                "{}, {} iterations, {} columns, {:.3} s",
+                engine.as_str(),
                 count(solution.iterations as u64),
                 count(solution.columns as u64),
                 solution.seconds
-            )
-            .to_lowercase(),
+            ),
         ),
         (
             "strictness",
@@ -193,7 +171,7 @@ fn account(engine: Engine, problem: &Problem, solution: &Solution) -> serde_json
     let finite = |value: f64| value.clamp(f64::MIN, f64::MAX);
     json!({
         "status": solution.status.as_str(),
-        "engine": format!("{engine:?}").to_lowercase(),
+        "engine": engine.as_str(),
         "rows": problem.rows(),
         "columns_of_matrix": problem.columns(),
         "eps_spacing": eps_spacing(problem),
@@ -297,7 +275,6 @@ pub fn show_progress(bar: ProgressBar) -> ProgressCallback {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lrgeo_optim::{EntryBound, ProblemParts, WeightedL1Cost};
 
     #[test]
     fn times_are_read_with_their_unit() {
@@ -307,20 +284,5 @@ mod tests {
         assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
         assert!(duration("soon").is_err());
         assert!(duration("-1s").is_err());
-    }
-
-    #[test]
-    fn large_problems_without_ties_choose_their_engine() {
-        let line = |n: usize| {
-            let places: Arc<[f64]> = (0..n).map(|i| i as f64).collect();
-            let cost = WeightedL1Cost::new(vec![1.0; n], vec![1.0], places.clone(), places);
-            ProblemParts::untied(1.0, cost.unwrap(), vec![])
-        };
-        let engine = |parts| Engine::of(&Problem::new(parts).unwrap());
-        assert_eq!(engine(line(LARGE_ROWS)), Engine::Colgen);
-        assert_eq!(engine(line(LARGE_ROWS + 1)), Engine::Large);
-        let bound = EntryBound { row: 0, column: 0, low: 0.0, high: 0.5 };
-        let bounded = ProblemParts { bounds: vec![bound], ..line(LARGE_ROWS + 1) };
-        assert_eq!(engine(bounded), Engine::Colgen);
     }
 }
