@@ -146,6 +146,14 @@ fn a_matrix_that_is_not_tied_or_not_certified() {
         ),
         ("contradict each other", matrix(|m| m.certificate.lower_bound = 2.0 * m.certificate.cost)),
         ("admits", matrix(|m| m.certificate.worst_log_excess = 0.1)),
+        (
+            "not the public one",
+            matrix(|m| {
+                // Said of a y that was made for the users of this round.
+                m.certificate.shared = lrgeo_protocol::offload::Shared::PublicY;
+                m.y.iter_mut().for_each(|y| *y = if *y == 0.0 { 0.0 } else { *y * (1.0 + 1e-13) });
+            }),
+        ),
         ("how a round ended", matrix(|m| m.certificate.status = "fine".into())),
     ];
     for (words, plant) in lies {

@@ -4,7 +4,7 @@ use lrgeo_mechanism::relevant::TieRule;
 use lrgeo_mechanism::rows::{self, Round};
 use lrgeo_mechanism::sample::FLOOR;
 use lrgeo_mechanism::verify::promised;
-use lrgeo_protocol::offload::{Certificate, UserMatrix};
+use lrgeo_protocol::offload::{Certificate, Shared, UserMatrix};
 
 use super::Upload;
 use crate::{Described, Lie};
@@ -56,6 +56,14 @@ pub fn check(described: &Described, upload: &Upload, answer: UserMatrix) -> Resu
         return Err(Lie::NotPrivate { what: WHAT, worst_log_excess });
     }
     check_ties(described, &round, ties, &y)?;
+    // Who says that the public y was taken is held to it: then no stranger had a part in this matrix.
+    if certificate.shared == Shared::PublicY {
+        let public = described.description.local.as_ref().map(|local| &local.y);
+        let same = |(&k, &y): (&u32, &f64)| public.is_some_and(|public| public[k as usize] == y);
+        if !round.columns.iter().zip(&y).all(same) {
+            return Err(wrong("y", "is not the public one that it is said to be"));
+        }
+    }
     check_certificate(&certificate, own_cost(described, upload, &round))?;
     Ok(round)
 }
