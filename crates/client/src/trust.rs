@@ -140,6 +140,9 @@ fn later(
     Ok(known(newest, signer))
 }
 
+/// The bytes of a manifest and of its signature, of which nothing was looked at but the link.
+type Unread = (Vec<u8>, Vec<u8>);
+
 /// The manifests after number `known` up to the given one, which comes first.
 fn walk_back(
     server: &dyn Quiet,
@@ -147,7 +150,7 @@ fn walk_back(
     mut link: Link,
     bytes: Vec<u8>,
     signature: Vec<u8>,
-) -> Result<Vec<(Vec<u8>, Vec<u8>)>, ClientError> {
+) -> Result<Vec<Unread>, ClientError> {
     let wrong = |reason: &str| Lie::nonsense("manifest", "link", reason);
     if link.sequence - known > MOST_LINKS {
         return Err(wrong("is hundreds of manifests after the one that is known").into());

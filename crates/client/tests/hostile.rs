@@ -417,7 +417,8 @@ fn fresh_versions_of_the_map_force_no_fresh_draws() {
 /// 6. Two manifests under one number are evidence, and remembered.
 #[test]
 fn a_fork_is_reported_and_not_forgotten() {
-    let forks: [(&str, fn(&Shown) -> Operator); 3] = [
+    type Forking = fn(&Shown) -> Operator;
+    let forks: [(&str, Forking); 3] = [
         ("other content, the same number", |_| {
             let mut operator = honest();
             operator.manifest["expected_cost"] = json!(0.5);

@@ -313,7 +313,7 @@ fn objection(shown: &Shown, policy: &Policy) -> Option<String> {
             for (z, w) in row.iter().zip(other).filter(|(z, _)| **z > 0.0) {
                 // As drawn: each row scaled to a sum of one.
                 let excess = ((z / sum) / (w / total)).ln() - allowed;
-                if !(excess <= 1e-12) {
+                if excess.is_nan() || excess > 1e-12 {
                     return Some(format!("rows {i} and {j} exceed by {excess:e}"));
                 }
             }
@@ -354,7 +354,7 @@ fn ten_thousand_mutated_bundles_are_accepted_only_if_an_independent_reader_agree
     let (accepted, local, refused) =
         (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
     let check = |seed: u64| {
-        let mode = if seed % LOCAL == 0 { Mode::Local } else { Mode::Published };
+        let mode = if seed.is_multiple_of(LOCAL) { Mode::Local } else { Mode::Published };
         let shown = mutate(seed, &honest).sign();
         let memory = InMemory::default();
         let mut kept = memory.reopen();

@@ -97,9 +97,9 @@ pub fn solve(problem: &Problem, settings: &Settings, engine: Engine) -> Result<S
         if stop.requested() {
             break;
         }
-        match other.tried(problem, settings) {
-            answer @ (Ok(_) | Err(Error::Infeasible { .. })) => return answer,
-            Err(_) => {}
+        let answer = other.tried(problem, settings);
+        if matches!(answer, Ok(_) | Err(Error::Infeasible { .. })) {
+            return answer;
         }
     }
     verified::mended(problem, settings, &stop, Err(failed))

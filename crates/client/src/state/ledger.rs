@@ -169,7 +169,8 @@ impl Ledger {
         let Balance { spent_per_km: spent, limit, .. } = self.balance(policy, now);
         let cap = limit.cap_per_km;
         // Written so that a sum that is not a number allows nothing.
-        if !(spent + epsilon <= cap * (1.0 + ROUNDING)) {
+        let fits = |spent: f64, cap: f64| spent + epsilon <= cap * (1.0 + ROUNDING);
+        if !fits(spent, cap) {
             let advice = match epsilon > cap {
                 true => format!(
                     "this server's epsilon alone is above your cap: use another, or `lrgeo client policy --per-period {epsilon}/km`"
@@ -182,7 +183,7 @@ impl Ledger {
             return Err(LedgerError::OverCap { spent, cap, period_hours, asked: epsilon, advice });
         }
         let (spent, cap) = (self.lifetime_per_km, policy.lifetime_per_km);
-        match spent + epsilon <= cap * (1.0 + ROUNDING) {
+        match fits(spent, cap) {
             true => Ok(()),
             false => Err(LedgerError::OverLifetime { spent, cap, asked: epsilon }),
         }

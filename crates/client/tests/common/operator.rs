@@ -14,6 +14,9 @@ use serde_json::{Value, json};
 
 use super::Service;
 
+/// Changes the bytes of a file, given what it is called.
+pub type Spoil = dyn Fn(&str, &mut Vec<u8>) + Send + Sync;
+
 /// Everything that an operator says, to be changed at will and signed.
 #[derive(Clone)]
 pub struct Operator {
@@ -28,7 +31,7 @@ pub struct Operator {
     pub slices: Vec<TableTile>,
     /// Changes the bytes of a file after everything else, before it is hashed: `places`, `tile 3`, `description`,
     /// `slice 3`, `manifest`.
-    pub spoil: Option<Arc<dyn Fn(&str, &mut Vec<u8>) + Send + Sync>>,
+    pub spoil: Option<Arc<Spoil>>,
     /// Manifests that were shown before.
     pub earlier: Vec<(Vec<u8>, Vec<u8>)>,
 }
