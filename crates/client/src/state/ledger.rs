@@ -151,7 +151,8 @@ impl Ledger {
     pub fn balance(&self, policy: &Policy, now: u64) -> Balance {
         let (now, limit) = (now.max(self.latest), policy.per_period);
         let recent = self.spends.iter().filter(|s| s.at.saturating_add(limit.period_seconds) > now);
-        let spent: f64 = recent.map(|s| s.epsilon_per_km).sum();
+        // Not `sum`, which is minus zero of nothing, and would be printed so.
+        let spent = recent.fold(0.0, |sum, s| sum + s.epsilon_per_km);
         Balance {
             spent_per_km: spent,
             left_per_km: (limit.cap_per_km - spent).max(0.0),

@@ -60,6 +60,12 @@ fn the_cap_holds_within_every_period() {
 }
 
 #[test]
+fn nothing_spent_is_zero_without_a_sign() {
+    let balance = Ledger::default().balance(&POLICY, 1_000);
+    assert_eq!(balance.spent_per_km.to_bits(), 0f64.to_bits());
+}
+
+#[test]
 fn tenths_add_up_to_the_cap() {
     let policy = Policy { per_period: Limit::new(1.0, DAY).unwrap(), ..Policy::default() };
     let mut ledger = Ledger::default();
