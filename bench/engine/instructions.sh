@@ -15,7 +15,7 @@ trap 'rm -f "$out" "$out".*' EXIT
 for solve in "omg 100 2" "clr 4 20 5"; do
   # Generated places (no data there), and only what happens inside the solver.
   # shellcheck disable=SC2086
-  valgrind --tool=callgrind --callgrind-out-file="$out.cg" --toggle-collect='*colgen*solve_from*' \
+  valgrind --tool=callgrind --callgrind-out-file="$out.cg" --toggle-collect='*colgen*attempt_from*' \
     target/release/examples/engine $solve --threads 1 --data none >/dev/null 2>"$out"
   now=$(sed -n 's/.*Collected : *\([0-9]*\).*/\1/p' "$out")
   [ "${1:-}" = "--record" ] && echo "$solve: $now" >>"$recorded"
