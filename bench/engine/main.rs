@@ -4,12 +4,14 @@
 //! `--gap G`, `--trace`, `--dump FILE` (the problem for the peers, as `.npz`), `--unsolved` (nothing more than that), `--uneven`
 //! (rows weighed from nothing to ten times as much), `--resolve` (more solves from the first one's warm start, with targets,
 //! prior, single costs or epsilon 5 % off). Prints one line of JSON.
+//!
+//! `engine repair PROBLEM SOLUTION [-o OUT]`: what another solver found (a solution file), made strict, and what that costs.
 
 #[path = "../growth/process.rs"]
 mod process;
 mod rome;
 
-use lrgeo_optim::{DenseCost, Problem, Progress, Settings, colgen, format};
+use lrgeo_optim::{DenseCost, Problem, Progress, Settings, check, colgen, format, strict};
 use rome::{City, Random, even_grid};
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +20,11 @@ const SEED: u64 = 20_250_714;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [task, problem, solution, rest @ ..] = words.as_slice()
+        && task == "repair"
+    {
+        return repair(problem, solution, rest);
+    }
     let option =
         |name: &str| words.iter().position(|w| w == name).and_then(|at| words.get(at + 1)).cloned();
     let number = |at: usize| words.get(at).and_then(|w| w.parse::<f64>().ok()).unwrap_or(0.0);
@@ -48,13 +55,13 @@ fn main() {
         }
         Some("file") => {
             let path = words.get(1).cloned().unwrap_or_default();
-            let bytes = std::fs::read(&path).expect("a readable problem file");
-            let problem = format::read_problem(&bytes, &format::Limits::default());
-            (path, problem.expect("a problem"), None)
+            let problem = read_problem(&path);
+            (path, problem, None)
         }
         _ => {
             eprintln!(
-                "usage: engine omg K EPS | clr USERS PLACES EPS | grid SIDE EPS | file PROBLEM"
+                "usage: engine omg K EPS | clr USERS PLACES EPS | grid SIDE EPS | file PROBLEM | \
+                 repair PROBLEM SOLUTION"
             );
             std::process::exit(2);
         }
@@ -131,6 +138,43 @@ fn main() {
         }
     }
     println!("{line}}}");
+}
+
+fn read_problem(path: &str) -> Problem {
+    let bytes = std::fs::read(path).expect("a readable problem file");
+    format::read_problem(&bytes, &format::Limits::default()).expect("a problem")
+}
+
+/// Makes a solution file's matrix strict, and tells its cost before and after.
+fn repair(problem: &str, solution: &str, rest: &[String]) {
+    let problem = read_problem(problem);
+    let bytes = std::fs::read(solution).expect("a readable solution file");
+    let file = format::read_solution(&bytes, &format::Limits::default()).expect("a solution");
+    let found = file.found().expect("a matrix");
+    let draft = found.z.as_dense().expect("a dense matrix");
+    let before = check::check(&problem, &found.z, &[]);
+    let Some((z, report)) = strict(&problem, draft) else {
+        println!("{{\"cost\":null,\"cost_before\":{:?}}}", before.cost);
+        return;
+    };
+    println!(
+        "{{\"cost\":{:?},\"cost_before\":{:?},\"row_sum_error_before\":{:e},\"log_excess\":{:e},\"row_sum_error\":{:e}}}",
+        report.cost,
+        before.cost,
+        before.worst_row_sum_error,
+        report.worst_log_excess,
+        report.worst_row_sum_error
+    );
+    if let [option, path] = rest
+        && option == "-o"
+    {
+        let mut strict = found.clone();
+        (strict.objective, strict.z) = (report.cost, z);
+        strict.certificate.worst_log_excess = report.worst_log_excess;
+        strict.certificate.worst_row_sum_error = report.worst_row_sum_error;
+        let bytes = format::solution_to_npz(&strict.into()).expect("a solution within the limits");
+        std::fs::write(path, bytes).expect("the solution can be written");
+    }
 }
 
 /// Costs up to 5 % off: every single one by itself, or row by row, as another prior has it.

@@ -25,6 +25,7 @@ pub mod large;
 mod matrix;
 pub mod partial;
 mod problem;
+mod repaired;
 mod scaled;
 mod settings;
 mod solution;
@@ -38,6 +39,7 @@ pub use cost::{Cost, DenseCost, WeightedL1Cost};
 pub use error::{Error, Fault, Infeasibility};
 pub use matrix::{DenseMatrix, Matrix, RowSource};
 pub use problem::{Arc, EntryBound, Problem, ProblemParts, Ties};
+pub use repaired::strict;
 #[cfg(not(target_family = "wasm"))]
 pub use settings::StdClock;
 pub use settings::{Clock, Progress, ProgressCallback, Settings, Stop};
