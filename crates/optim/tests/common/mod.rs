@@ -4,6 +4,7 @@
 #![allow(dead_code)] // each test binary uses its own part
 
 pub mod extreme;
+pub mod fine;
 
 use lrgeo_optim::{Arc, Cost, DenseCost, EntryBound, Problem, ProblemParts, Ties};
 
@@ -66,10 +67,12 @@ pub enum Kind {
     Zeros,
     /// One group over places of which some stand at one spot; free, tied or bounded.
     OneSpot,
+    /// One group, every entry free, reports that are not the places: fewer than these, or more.
+    Rectangular,
 }
 
 /// The kinds that every engine solves.
-pub const KINDS: [Kind; 9] = [
+pub const KINDS: [Kind; 10] = [
     Kind::Untied,
     Kind::TiedOneGroup,
     Kind::TiedGroups,
@@ -79,6 +82,7 @@ pub const KINDS: [Kind; 9] = [
     Kind::TiedBounded,
     Kind::UnevenPrior,
     Kind::OneSpot,
+    Kind::Rectangular,
 ];
 
 /// How places lie.
@@ -144,23 +148,28 @@ pub fn arcs(places: &[Point], rows: &[usize], reach: f64, offset: usize) -> Vec<
     arcs
 }
 
-/// Straight-line costs, L1 costs over targets, or anything; prior even or not.
+/// The costs of reporting any of the places from some of them.
 fn costs(random: &mut Random, places: &[Point], rows: &[usize]) -> DenseCost {
+    let from: Vec<Point> = rows.iter().map(|&row| places[row]).collect();
+    costs_between(random, &from, places)
+}
+
+/// Straight-line costs, L1 costs over targets, or anything; prior even or not.
+fn costs_between(random: &mut Random, from: &[Point], to: &[Point]) -> DenseCost {
     let style = random.between(0, 3);
     let targets: Vec<Point> = (0..3).map(|_| (4.0 * random.unit(), 4.0 * random.unit())).collect();
     let even = random.chance(0.5);
-    let values = rows
+    let values = from
         .iter()
         .flat_map(|&i| {
-            let prior = if even { 1.0 } else { 0.1 + random.unit() } / rows.len() as f64;
-            let row: Vec<f64> = places
+            let prior = if even { 1.0 } else { 0.1 + random.unit() } / from.len() as f64;
+            let row: Vec<f64> = to
                 .iter()
                 .map(|&k| match style {
-                    0 => distance(places[i], k),
-                    1 | 2 => targets
-                        .iter()
-                        .map(|&t| (distance(places[i], t) - distance(k, t)).abs() / 3.0)
-                        .sum(),
+                    0 => distance(i, k),
+                    1 | 2 => {
+                        targets.iter().map(|&t| (distance(i, t) - distance(k, t)).abs() / 3.0).sum()
+                    }
                     _ => random.unit(),
                 })
                 .map(|cost| prior * cost)
@@ -168,7 +177,7 @@ fn costs(random: &mut Random, places: &[Point], rows: &[usize]) -> DenseCost {
             row
         })
         .collect();
-    DenseCost::new(rows.len(), places.len(), values).unwrap()
+    DenseCost::new(from.len(), to.len(), values).unwrap()
 }
 
 /// The range rule *each* of spec section 4: free within `r_exp`, else tied.
@@ -286,6 +295,18 @@ pub fn case(kind: Kind, seed: u64, eps_spacing: f64) -> Case {
                 1 => joint(&mut random, &places, epsilon, reach, r_exp, r_obf),
                 _ => bounded(&mut random, &places, epsilon, reach),
             }
+        }
+        Kind::Rectangular => {
+            let n = places.len();
+            let reports = match random.chance(0.5) {
+                true => random.between(1, n - 1),
+                false => random.between(n + 1, 2 * n),
+            };
+            let side = (n as f64).sqrt();
+            let reports: Vec<Point> =
+                (0..reports).map(|_| (side * random.unit(), side * random.unit())).collect();
+            let cost = costs_between(&mut random, &places, &reports);
+            ProblemParts::untied(epsilon, cost, arcs(&places, &all, reach, 0))
         }
     };
     let problem = Problem::new(parts).expect("the generator makes valid problems");
