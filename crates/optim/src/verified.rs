@@ -5,10 +5,9 @@
 //! sparse twin), and a claim that there is no matrix by [`infeasible::proof`]. What is refused is an error, unless something
 //! is feasible whatever the numbers are: rows that are all equal break no arc, and bounds and ties seldom forbid them.
 
-use crate::bound::{bound_of_flows, proven_bound};
-use crate::check::{Report, check};
+use crate::bound::proven_bound;
+use crate::certificate::{Report, bound_of_flows, check, infeasible};
 use crate::error::{Error, Fault, Infeasibility};
-use crate::infeasible;
 use crate::matrix::{DenseMatrix, Matrix};
 use crate::problem::Problem;
 use crate::scaled::Scaled;
@@ -115,7 +114,7 @@ pub(crate) fn accepted(
 fn examined(problem: &Problem, solution: &Solution) -> Report {
     #[cfg(feature = "parallel")]
     if let Some(sparse) = solution.z.as_sparse() {
-        return crate::large::check_sparse(problem, sparse);
+        return crate::certificate::check_sparse(problem, sparse);
     }
     check(problem, &solution.z, &solution.y)
 }

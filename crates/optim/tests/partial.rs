@@ -4,7 +4,7 @@ mod common;
 
 use common::{KINDS, case, round};
 use lrgeo_optim::bound::proven_bound;
-use lrgeo_optim::check::check;
+use lrgeo_optim::certificate::check;
 use lrgeo_optim::{Error, Problem, Settings, Status, colgen, partial};
 
 /// The answer is that of the whole problem, and so is its proof.

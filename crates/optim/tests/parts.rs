@@ -4,7 +4,7 @@ mod common;
 
 use common::{Kind, Random, case};
 use lrgeo_optim::bound::proven_bound;
-use lrgeo_optim::check::check;
+use lrgeo_optim::certificate::check;
 use lrgeo_optim::colgen::{self, WarmStart};
 use lrgeo_optim::{
     Arc, DenseCost, EntryBound, Error, Problem, ProblemParts, Settings, Status, Ties,

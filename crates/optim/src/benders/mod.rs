@@ -16,7 +16,7 @@ mod tests;
 mod user;
 
 use crate::bound::proven_bound;
-use crate::check::check;
+use crate::certificate::check;
 use crate::colgen;
 use crate::cost::DenseCost;
 use crate::direct::{Costs, Limits};

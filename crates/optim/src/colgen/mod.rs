@@ -27,7 +27,7 @@ mod tree;
 mod warm;
 mod zero;
 
-use crate::bound::ArcFlow;
+use crate::certificate::ArcFlow;
 use crate::cost::DenseCost;
 use crate::error::{Error, Infeasibility};
 use crate::problem::Problem;

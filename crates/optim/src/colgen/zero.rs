@@ -8,7 +8,7 @@
 use super::block::Blocks;
 use super::prove::Prover;
 use super::tree::Highest;
-use crate::bound::ArcFlow;
+use crate::certificate::ArcFlow;
 use std::collections::BinaryHeap;
 
 /// So much more than needed is carried on at every step: what is left over is then positive in spite of rounding,

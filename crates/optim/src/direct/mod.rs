@@ -15,7 +15,7 @@ pub(crate) use interior::{Answer, Limits, Shared};
 pub(crate) use program::Program;
 pub(crate) use strict::{Draft, centre, strict};
 
-use crate::bound::bound_of_flows;
+use crate::certificate::bound_of_flows;
 use crate::error::{Error, Infeasibility};
 use crate::problem::Problem;
 use crate::settings::{Progress, Settings};

@@ -4,7 +4,7 @@
 
 use super::interior::{self, Answer, Limits, Shared};
 use super::program::Program;
-use crate::check::{Report, check};
+use crate::certificate::{Report, check};
 use crate::colgen::repair::close;
 use crate::error::Error;
 use crate::matrix::{DenseMatrix, Matrix};

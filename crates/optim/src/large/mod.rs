@@ -35,12 +35,10 @@ mod strict;
 #[cfg(test)]
 mod tests;
 mod tile;
-mod verify;
 mod view;
 mod window;
 
 pub use crate::sparse_rows::SparseRows;
-pub use verify::check_sparse;
 
 use std::sync::Arc;
 

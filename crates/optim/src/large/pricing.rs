@@ -11,6 +11,7 @@
 
 use super::graph::ArcGraph;
 use super::window::Window;
+use crate::certificate::window_bound;
 
 /// How a row hangs off its parent in the tree: the parent's position in the window, and a bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -407,32 +408,10 @@ impl Pricer {
     }
 
     /// A lower bound of `sum w z` over the cone that rounding cannot break.
-    ///
-    /// Any spanning tree proves one: with `s_i` the weight that reaches row i from below,
-    /// `s_i z_i >= s_i z_parent / a` if `s_i >= 0` and `s_i z_i >= s_i a z_parent` otherwise, so
-    /// all weight can be moved to the anchor. At the optimal tree the bound is the optimum. Every
-    /// operation is rounded down; `stretch >= 1` lengthens the arcs against rounding of `eps * d`.
-    pub(crate) fn proven_value(&mut self, stretch: f64) -> f64 {
+    pub(crate) fn proven_value(&mut self) -> f64 {
         self.sort_tree();
-        self.sum.copy_from_slice(&self.weight);
-        for &at in self.order[1..].iter().rev() {
-            let at = at as usize;
-            let s = self.sum[at];
-            let length = self.hang[at] * stretch;
-            // The two roundings of a correctly bracketed exponential and of the product.
-            let moved = if s >= 0.0 {
-                round_down(s * ((-length).exp() * (1.0 - 4.0 * f64::EPSILON)))
-            } else {
-                round_down(s * (length.exp() * (1.0 + 4.0 * f64::EPSILON)))
-            };
-            let parent = self.link[at].parent();
-            self.sum[parent] = round_down(self.sum[parent] + moved);
-        }
-        self.sum[0]
+        let Self { weight, link, hang, order, sum, .. } = self;
+        let upwards = order[1..].iter().rev().map(|&at| at as usize);
+        window_bound(weight, upwards.map(|at| (at, link[at].parent(), hang[at])), sum)
     }
-}
-
-/// A number at most `x` and below every real that rounds to `x`.
-pub(crate) fn round_down(x: f64) -> f64 {
-    x.next_down()
 }
