@@ -6,8 +6,8 @@
 use crate::certificate::bound_of_flows;
 use crate::colgen;
 use crate::error::{Error, length};
+use crate::presolve::scaling::Scaled;
 use crate::problem::Problem;
-use crate::scaled::Scaled;
 
 /// More rows than this are proven on windows where that is possible.
 #[cfg(feature = "parallel")]

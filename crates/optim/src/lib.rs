@@ -22,15 +22,12 @@ pub mod format;
 #[cfg(feature = "parallel")]
 pub mod large;
 mod matrix;
-pub mod partial;
+pub mod presolve;
 mod problem;
-mod scaled;
 mod settings;
 mod solution;
 mod solve;
 mod sparse_rows;
-mod split;
-mod twins;
 mod verified;
 
 pub use cost::{Cost, DenseCost, WeightedL1Cost};

@@ -9,11 +9,11 @@ use crate::bound::proven_bound;
 use crate::certificate::{Report, bound_of_flows, check, infeasible};
 use crate::error::{Error, Fault, Infeasibility};
 use crate::matrix::{DenseMatrix, Matrix};
+use crate::presolve::components::connected;
+use crate::presolve::scaling::Scaled;
 use crate::problem::Problem;
-use crate::scaled::Scaled;
 use crate::settings::{Settings, Stop};
 use crate::solution::{Certificate, Solution, Status, relative_gap};
-use crate::split::connected;
 
 /// Row sums of doubles cannot all be exactly 1; this much is rounding.
 pub const ROW_SUM_ERROR: f64 = 1e-12;

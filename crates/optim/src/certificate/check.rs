@@ -151,9 +151,7 @@ fn check_row(problem: &Problem, y: &[f64], i: usize, row: &[f64], report: &mut R
             report.broken_tie.get_or_insert((i, k));
         }
     }
-    let mut sum = RowSum::new();
-    row.iter().for_each(|&value| sum.add(value));
-    report.add_row_sum(i, &sum);
+    report.add_row_sum(i, &RowSum::of(row));
 }
 
 #[cfg(test)]

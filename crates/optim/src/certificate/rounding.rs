@@ -79,6 +79,12 @@ impl RowSum {
         Self { high: -1.0, low: 0.0, terms: 1.0 }
     }
 
+    pub(crate) fn of(row: &[f64]) -> Self {
+        let mut sum = Self::new();
+        row.iter().for_each(|&value| sum.add(value));
+        sum
+    }
+
     pub(crate) fn add(&mut self, value: f64) {
         let sum = self.high + value;
         let back = sum - self.high;
@@ -95,11 +101,16 @@ impl RowSum {
         self.add(f64::mul_add(a, b, -product));
     }
 
-    /// An upper bound of the error, infinite where there is no sum: the low parts sum to at most `terms * u` with a
+    /// `sum - 1`, rounded once.
+    pub(crate) fn excess(&self) -> f64 {
+        self.high + self.low
+    }
+
+    /// An upper bound of its size, infinite where there is no sum: the low parts sum to at most `terms * u` with a
     /// rounding of u each, all partial sums being at most 2.
     pub(crate) fn error_above(&self) -> f64 {
         let slack = self.terms * self.terms * f64::EPSILON * f64::EPSILON;
-        let error = ((self.high + self.low).abs() + slack).next_up();
+        let error = (self.excess().abs() + slack).next_up();
         if error.is_nan() { f64::INFINITY } else { error }
     }
 }

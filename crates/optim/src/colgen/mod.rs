@@ -34,7 +34,7 @@ use crate::problem::Problem;
 use crate::settings::{Progress, Settings, Stop};
 use crate::solution::{Solution, Status, TracePoint};
 use crate::verified::ROW_SUM_ERROR;
-use crate::{split, twins, verified};
+use crate::{presolve, verified};
 use block::{Blocks, NO_ROW, Root};
 use master::{Column, Kind, Link, Master};
 use pricing::price_all;
@@ -75,13 +75,11 @@ pub(crate) fn tried(problem: &Problem, settings: &Settings) -> Result<Solution, 
 
 /// As [`solve`], unverified: for engines that look at what they are given themselves.
 pub(crate) fn attempt(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
-    twins::solve(problem, settings, |merged| {
-        split::solve(merged, settings, |part, settings| {
-            if part.mean_cost() == 0.0 {
-                return solve_without_cost(part, settings);
-            }
-            attempt_from(part, settings, &mut WarmStart::default())
-        })
+    presolve::solve(problem, settings, |part, settings| {
+        if part.mean_cost() == 0.0 {
+            return solve_without_cost(part, settings);
+        }
+        attempt_from(part, settings, &mut WarmStart::default())
     })
 }
 

@@ -1,4 +1,4 @@
-//! A problem in parts that have nothing to do with each other, each solved by itself.
+//! Components: parts of a problem that have nothing to do with each other, each solved by itself.
 //!
 //! Without ties, rows that no chain of arcs joins share nothing: neither constraints nor row sums. Where y is fixed, tied
 //! entries are constants, and they share nothing either. Work grows faster than rows, so parts take less time than
