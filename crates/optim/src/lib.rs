@@ -13,6 +13,7 @@ pub mod benders;
 pub mod bound;
 pub mod certificate;
 pub mod colgen;
+mod cone;
 mod cost;
 #[cfg(feature = "direct")]
 pub mod direct;

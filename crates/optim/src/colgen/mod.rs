@@ -10,7 +10,6 @@ mod closed_form;
 mod dense;
 mod dual;
 mod family;
-mod graph;
 mod interior;
 mod links;
 mod master;
@@ -23,11 +22,11 @@ mod round;
 mod settle;
 mod start;
 mod sweep;
-mod tree;
 mod warm;
 mod zero;
 
 use crate::certificate::ArcFlow;
+use crate::cone::Tree;
 use crate::cost::DenseCost;
 use crate::error::{Error, Infeasibility};
 use crate::problem::Problem;
@@ -41,7 +40,6 @@ use pricing::price_all;
 use prove::Prover;
 use round::BOX_RADIUS;
 use std::sync::Arc;
-use tree::Tree;
 pub use warm::WarmStart;
 
 /// What errors call this engine.

@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::columns::{Columns, PIVOTS_PER_ROW};
-use super::pricing::Pricer;
 use super::view::{Stopped, View};
 use crate::certificate::bound_of_windows;
+use crate::cone::Pricer;
 
 /// Sweeps of the multiplicative repair.
 const SWEEPS: usize = 10;
@@ -112,7 +112,7 @@ pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Result<Pr
                 let weight = |(&i, c): (&u32, &f64)| (c - mu[i as usize]).next_down();
                 let weights = window.rows.iter().zip(&columns.cost[range.clone()]).map(weight);
                 let size: f64 = weights.clone().map(f64::abs).sum();
-                pricer.load(&view.graph, window, weights);
+                pricer.load(&view.graph, window.rows, weights);
                 pricer.plant(&columns.tree[range]);
                 let rows = window.rows.len();
                 pricer.settle(SETTLED * size / rows as f64, PIVOTS_PER_ROW * rows);
