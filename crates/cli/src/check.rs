@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use lrgeo_optim::bound::proven_bound;
-use lrgeo_optim::check::{Report, check};
+use lrgeo_optim::certificate::{Report, check};
 use lrgeo_optim::format::{self, SolutionFile};
 use lrgeo_optim::{
     Engine, Error, OPTIMAL_GAP, Problem, ROW_SUM_ERROR, Settings, Solution, Status, relative_gap,

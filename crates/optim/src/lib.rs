@@ -2,7 +2,7 @@
 //!
 //! One [`Problem`] type covers every linear program of the paper (OMG, ConstOPT, LR-OMG, CLR-Geo,
 //! LR-Geo-F, a user's LP with public y, a tile between fixed neighbours). Solvers return a
-//! [`Solution`] whose matrix satisfies every constraint exactly in `f64` ([`check`]) and whose lower
+//! [`Solution`] whose matrix satisfies every constraint exactly in `f64` ([`certificate`]) and whose lower
 //! bound can be proven again from its dual vector alone. [`solve()`] is the front door to all of them; whichever way one comes,
 //! no engine's answer gets out that the independent checkers have not accepted (`verified`).
 //!
@@ -11,28 +11,25 @@
 #[cfg(feature = "direct")]
 pub mod benders;
 pub mod bound;
-pub mod check;
+pub mod certificate;
 pub mod colgen;
+mod cone;
 mod cost;
 #[cfg(feature = "direct")]
 pub mod direct;
 mod error;
 #[cfg(feature = "format")]
 pub mod format;
-mod infeasible;
 #[cfg(feature = "parallel")]
 pub mod large;
 mod matrix;
-pub mod partial;
+pub mod presolve;
 mod problem;
 mod repaired;
-mod scaled;
 mod settings;
 mod solution;
 mod solve;
 mod sparse_rows;
-mod split;
-mod twins;
 mod verified;
 
 pub use cost::{Cost, DenseCost, WeightedL1Cost};

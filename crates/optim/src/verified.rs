@@ -5,16 +5,15 @@
 //! sparse twin), and a claim that there is no matrix by [`infeasible::proof`]. What is refused is an error, unless something
 //! is feasible whatever the numbers are: rows that are all equal break no arc, and bounds and ties seldom forbid them.
 
-use crate::bound::{bound_of_flows, proven_bound};
-use crate::check::{Report, check};
+use crate::bound::proven_bound;
+use crate::certificate::{Report, bound_of_flows, check, infeasible};
 use crate::error::{Error, Fault, Infeasibility};
-use crate::infeasible;
 use crate::matrix::{DenseMatrix, Matrix};
+use crate::presolve::components::connected;
+use crate::presolve::scaling::Scaled;
 use crate::problem::Problem;
-use crate::scaled::Scaled;
 use crate::settings::{Settings, Stop};
 use crate::solution::{Certificate, Solution, Status, relative_gap};
-use crate::split::connected;
 
 /// Row sums of doubles cannot all be exactly 1; this much is rounding.
 pub const ROW_SUM_ERROR: f64 = 1e-12;
@@ -115,7 +114,7 @@ pub(crate) fn accepted(
 fn examined(problem: &Problem, solution: &Solution) -> Report {
     #[cfg(feature = "parallel")]
     if let Some(sparse) = solution.z.as_sparse() {
-        return crate::large::check_sparse(problem, sparse);
+        return crate::certificate::check_sparse(problem, sparse);
     }
     check(problem, &solution.z, &solution.y)
 }

@@ -5,7 +5,7 @@ mod common;
 use common::round;
 use lrgeo_optim::benders::{self, Options, PAPER_GAP};
 use lrgeo_optim::bound::proven_bound;
-use lrgeo_optim::check::check;
+use lrgeo_optim::certificate::check;
 use lrgeo_optim::{Problem, Settings, Status, colgen};
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -2,7 +2,7 @@
 //! to 1e-3. All formulas are sums of positive terms, so they are exact to a few roundings.
 #![cfg(feature = "parallel")]
 
-use lrgeo_optim::check::check;
+use lrgeo_optim::certificate::check;
 use lrgeo_optim::{
     Arc, DenseCost, Error, Problem, ProblemParts, Settings, Solution, colgen, large,
 };

@@ -1,8 +1,8 @@
 //! Column generation against a general LP solver on small random problems of every kind.
 
 use lrgeo_optim::{
-    Arc, DenseCost, EntryBound, Error, Problem, ProblemParts, Settings, Status, Ties, bound, check,
-    colgen,
+    Arc, DenseCost, EntryBound, Error, Problem, ProblemParts, Settings, Status, Ties, bound,
+    certificate, colgen,
 };
 
 /// A small deterministic generator (SplitMix64): fixed seeds, the same problems everywhere.
@@ -174,7 +174,7 @@ fn compare(shape: Shape, seeds: std::ops::Range<u64>) {
                 let again = bound::proven_bound(&problem, &solution.certificate.mu).unwrap();
                 let difference = again - solution.lower_bound;
                 assert!(difference >= -1e-7 * optimum, "seed {seed}: proof off by {difference:e}");
-                let report = check::check(&problem, &solution.z, &solution.y);
+                let report = certificate::check(&problem, &solution.z, &solution.y);
                 assert!(report.is_strict(), "seed {seed}: {report:?}");
                 assert!(report.worst_row_sum_error < 1e-11, "seed {seed}: {report:?}");
                 solved += 1;
@@ -255,7 +255,10 @@ fn every_arc_strength_is_solved_and_strict() {
         let solution = colgen::solve(&problem, &Settings { threads: 1, ..Settings::default() })
             .unwrap_or_else(|error| panic!("eps {epsilon}: {error}"));
         assert_eq!(solution.status, Status::Optimal, "eps {epsilon}: {}", solution.gap);
-        assert!(check::check(&problem, &solution.z, &solution.y).is_strict(), "eps {epsilon}");
+        assert!(
+            certificate::check(&problem, &solution.z, &solution.y).is_strict(),
+            "eps {epsilon}"
+        );
         assert!(solution.lower_bound <= solution.objective);
     }
 }
@@ -289,7 +292,10 @@ fn the_closed_form_ends_a_solve_where_it_is_the_optimum() {
         let problem = grid(8, epsilon);
         let solution = colgen::solve(&problem, &Settings::default()).unwrap();
         assert_eq!((solution.status, solution.iterations), (Status::Optimal, 1), "eps {epsilon}");
-        assert!(check::check(&problem, &solution.z, &solution.y).is_strict(), "eps {epsilon}");
+        assert!(
+            certificate::check(&problem, &solution.z, &solution.y).is_strict(),
+            "eps {epsilon}"
+        );
         // A gap that rounding does not allow sends it on through the interior point to the same optimum.
         let further = colgen::solve(&problem, &Settings::to_gap(1e-9)).unwrap();
         assert!((further.objective - solution.objective).abs() <= 2e-6 * solution.objective);
@@ -312,7 +318,7 @@ fn a_stop_at_any_time_leaves_a_strict_matrix_and_a_valid_bound() {
         };
         let stopped = colgen::solve(&problem, &settings).unwrap();
         assert!(stopped.iterations <= allowed);
-        assert!(check::check(&problem, &stopped.z, &stopped.y).is_strict());
+        assert!(certificate::check(&problem, &stopped.z, &stopped.y).is_strict());
         assert!(stopped.lower_bound <= optimum.objective);
         assert!(stopped.objective >= optimum.lower_bound);
     }

@@ -8,7 +8,7 @@ mod common;
 
 use common::extreme::{Extreme, extreme};
 use lrgeo_optim::bound::proven_bound;
-use lrgeo_optim::check::check;
+use lrgeo_optim::certificate::check;
 use lrgeo_optim::format::problem_to_json;
 use lrgeo_optim::{
     Engine, Error, OPTIMAL_GAP, Problem, ROW_SUM_ERROR, Settings, Solution, Status, benders,

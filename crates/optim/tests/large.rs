@@ -8,8 +8,8 @@ use std::sync::Arc as Shared;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use lrgeo_optim::check::check;
-use lrgeo_optim::large::{self, check_sparse};
+use lrgeo_optim::certificate::{check, check_sparse};
+use lrgeo_optim::large;
 use lrgeo_optim::{
     Arc, Clock, DenseCost, Error, Matrix, Problem, ProblemParts, Settings, Solution, Status,
     WeightedL1Cost,

@@ -4,14 +4,15 @@ mod common;
 
 use common::{KINDS, case, round};
 use lrgeo_optim::bound::proven_bound;
-use lrgeo_optim::check::check;
-use lrgeo_optim::{Error, Problem, Settings, Status, colgen, partial};
+use lrgeo_optim::certificate::check;
+use lrgeo_optim::presolve::idle_columns;
+use lrgeo_optim::{Error, Problem, Settings, Status, colgen};
 
 /// The answer is that of the whole problem, and so is its proof.
 fn agrees(problem: &Problem) {
     let settings = Settings::default();
     let whole = colgen::solve(problem, &settings);
-    let parts = partial::solve(problem, &settings, colgen::solve);
+    let parts = idle_columns::solve(problem, &settings, colgen::solve);
     let (whole, parts) = match (whole, parts) {
         (Ok(whole), Ok(parts)) => (whole, parts),
         (Err(Error::Infeasible { .. }), Err(Error::Infeasible { .. })) => return,
@@ -50,7 +51,7 @@ fn on_rounds_of_every_epsilon() {
 #[test]
 fn far_columns_are_not_used() {
     let problem = round(14, 2, 9, 5.0, 1.0, 2.0);
-    let solution = partial::solve(&problem, &Settings::default(), colgen::solve).unwrap();
+    let solution = idle_columns::solve(&problem, &Settings::default(), colgen::solve).unwrap();
     let unused = (0..problem.columns()).filter(|&k| {
         (0..problem.rows()).all(|i| solution.z.at(i, k) == 0.0) && solution.y[k] == 0.0
     });

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Kind, Random, case};
 use lrgeo_optim::bound::proven_bound;
-use lrgeo_optim::check::check;
+use lrgeo_optim::certificate::check;
 use lrgeo_optim::colgen::{self, WarmStart};
 use lrgeo_optim::{
     Arc, DenseCost, EntryBound, Error, Problem, ProblemParts, Settings, Status, Ties,
@@ -122,7 +122,7 @@ fn nothing_costs_nothing() {
 }
 
 /// Three rows, of which 0 and 1 stand at one spot.
-fn twins(ties: Option<[Option<f64>; 9]>, bounds: Vec<EntryBound>) -> Problem {
+fn coincident(ties: Option<[Option<f64>; 9]>, bounds: Vec<EntryBound>) -> Problem {
     let mut random = Random::new(3);
     let cost = DenseCost::new(3, 3, (0..9).map(|_| random.unit()).collect()).unwrap();
     let arcs = [(0, 1, 0.0), (0, 2, 1.0), (1, 2, 1.3)].map(|(i, j, d)| Arc { i, j, d });
@@ -135,15 +135,18 @@ fn twins(ties: Option<[Option<f64>; 9]>, bounds: Vec<EntryBound>) -> Problem {
 fn rows_at_one_spot_share_ties_and_bounds() {
     let f = Some(0.5);
     let cases = [
-        ("free", twins(None, vec![])),
-        ("one twin tied", twins(Some([f, None, None, None, None, None, None, None, f]), vec![])),
+        ("free", coincident(None, vec![])),
+        (
+            "one of them tied",
+            coincident(Some([f, None, None, None, None, None, None, None, f]), vec![]),
+        ),
         (
             "contradicting ties: y is zero",
-            twins(Some([f, None, None, Some(0.4), None, None, None, None, f]), vec![]),
+            coincident(Some([f, None, None, Some(0.4), None, None, None, None, f]), vec![]),
         ),
         (
             "a bound on each",
-            twins(
+            coincident(
                 None,
                 vec![
                     EntryBound { row: 0, column: 0, low: 0.1, high: 0.6 },
@@ -153,7 +156,7 @@ fn rows_at_one_spot_share_ties_and_bounds() {
         ),
         (
             "one tied, the other bounded",
-            twins(
+            coincident(
                 Some([f, None, None, None, None, None, None, None, None]),
                 vec![EntryBound { row: 1, column: 0, low: 0.1, high: 0.3 }],
             ),
@@ -172,6 +175,6 @@ fn rows_at_one_spot_share_ties_and_bounds() {
         EntryBound { row: 0, column: 0, low: 0.0, high: 0.2 },
         EntryBound { row: 1, column: 0, low: 0.3, high: 1.0 },
     ];
-    let found = colgen::solve(&twins(None, apart), &Settings::default());
+    let found = colgen::solve(&coincident(None, apart), &Settings::default());
     assert!(matches!(found, Err(Error::Infeasible { row: 0 | 1, .. })), "{found:?}");
 }

@@ -11,7 +11,7 @@ mod common;
 use common::fine::{Reports, fine};
 use common::{Case, KINDS, Kind, Layout, case, infeasible_problems, round};
 use lrgeo_optim::bound::proven_bound;
-use lrgeo_optim::check::check;
+use lrgeo_optim::certificate::check;
 use lrgeo_optim::format::problem_to_json;
 use lrgeo_optim::{Error, Problem, Settings, Solution, Status, benders, colgen, direct, large};
 

@@ -1,9 +1,8 @@
 //! What the server does with the uploads of a round (section 4.3 of the paper): one programme for
 //! all users, coupled by y.
 
-use lrgeo_optim::{
-    Arc, DenseCost, Problem, ProblemParts, Solution, Ties, benders, colgen, partial,
-};
+use lrgeo_optim::presolve::idle_columns;
+use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts, Solution, Ties, benders, colgen};
 
 use super::coefficients::Coefficients;
 use crate::programme::settle;
@@ -106,11 +105,11 @@ impl Programme {
 
     /// Solves it with the engine of the plan.
     pub fn solve(&self, plan: &Plan) -> Result<Solution, MechanismError> {
-        let engine: partial::Engine = match plan.engine {
+        let engine: idle_columns::Engine = match plan.engine {
             Engine::Benders => benders::solve,
             Engine::ColumnGeneration => colgen::solve,
         };
-        Ok(partial::solve(&self.problem, &plan.settings(1e-6), engine)?)
+        Ok(idle_columns::solve(&self.problem, &plan.settings(1e-6), engine)?)
     }
 
     /// The matrix of each user, row-major over the columns.

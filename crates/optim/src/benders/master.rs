@@ -10,6 +10,7 @@
 //! used (the lower bound), and the next y comes from `path`.
 
 use super::subproblem::Subproblem;
+use crate::certificate::rounding::LowSum;
 use crate::direct::{AffineBound, Costs, LEAST_GROWTH, Limits, Multipliers};
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
@@ -261,9 +262,8 @@ impl Master {
             weight[cut.group] += lambda.max(0.0);
         }
         let columns = self.fixed_y.len();
-        let mut sum =
-            AffineBound { constant: 0.0, slope: vec![0.0; columns], mu: vec![0.0; self.rows] };
-        let (mut size, mut slope_size) = (0.0, vec![0.0; columns]);
+        let (mut constant, mut mu) = (LowSum::default(), vec![0.0; self.rows]);
+        let mut slopes = vec![LowSum::default(); columns];
         let mut total_weight = vec![0.0; self.groups];
         for (cut, lambda) in self.active().zip(multipliers) {
             let lambda = match (cut.bounds_cost, costs) {
@@ -281,46 +281,38 @@ impl Master {
             if cut.bounds_cost {
                 total_weight[cut.group] += lambda;
             }
-            sum.constant += lambda * cut.bound.constant;
-            size += (lambda * cut.bound.constant).abs();
-            let slopes = sum.slope.iter_mut().zip(&mut slope_size).zip(&cut.bound.slope);
-            for ((total, slope_size), slope) in slopes {
-                *total += lambda * slope;
-                *slope_size += (lambda * slope).abs();
-                size += (lambda * slope).abs() * f64::EPSILON;
+            constant.add(lambda * cut.bound.constant);
+            for (total, slope) in slopes.iter_mut().zip(&cut.bound.slope) {
+                total.add(lambda * slope);
             }
-            for (&row, mu) in self.group_rows[cut.group].iter().zip(&cut.bound.mu) {
-                sum.mu[row] += lambda * mu;
+            for (&row, own) in self.group_rows[cut.group].iter().zip(&cut.bound.mu) {
+                mu[row] += lambda * own;
             }
         }
         if costs == Costs::Counted {
             for (alpha, weight) in self.alpha.iter().zip(&total_weight) {
-                for (total, alpha) in sum.slope.iter_mut().zip(alpha) {
-                    *total += (1.0 - weight).max(0.0) * alpha;
+                for (total, alpha) in slopes.iter_mut().zip(alpha) {
+                    total.add((1.0 - weight).max(0.0) * alpha);
                 }
             }
         }
-        let terms = (self.cuts.len() + columns) as f64 + 4.0;
-        if costs == Costs::Ignored {
-            // What rounding may have added counts over the smallest factor there is. A bound is proven again; this is not.
-            let slopes = sum.slope.iter_mut().zip(&slope_size);
-            slopes.for_each(|(slope, size)| *slope -= size * terms * f64::EPSILON);
-        }
-        for k in 0..columns {
+        // What rounding may have added counts over the smallest factor there is. A bound is proven again; a ray is not.
+        let rounded = |slope: LowSum| match costs {
+            Costs::Counted => slope.nearest(),
+            Costs::Ignored => slope.low(),
+        };
+        let slope: Vec<f64> = slopes.into_iter().map(rounded).collect();
+        for (k, &slope) in slope.iter().enumerate() {
             if self.shared.binary_search(&k).is_err() {
-                sum.constant += sum.slope[k] * self.fixed_y[k];
-                size += (sum.slope[k] * self.fixed_y[k]).abs();
-            } else if sum.slope[k] < 0.0
+                constant.add(slope * self.fixed_y[k]);
+            } else if slope < 0.0
                 && let Some((row, factor)) = self.anchor[k]
             {
-                let lowering = -sum.slope[k] / factor;
-                sum.mu[row] -= lowering;
-                sum.constant -= lowering;
-                size += lowering;
+                mu[row] += slope / factor;
+                constant.add(slope / factor);
             }
         }
-        sum.constant -= size * terms * f64::EPSILON;
-        sum
+        AffineBound { constant: constant.low(), slope, mu }
     }
 }
 

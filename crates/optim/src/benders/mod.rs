@@ -16,16 +16,17 @@ mod tests;
 mod user;
 
 use crate::bound::proven_bound;
-use crate::check::check;
+use crate::certificate::check;
 use crate::colgen;
 use crate::cost::DenseCost;
 use crate::direct::{Costs, Limits};
 use crate::error::{Error, Infeasibility};
 use crate::matrix::{DenseMatrix, Matrix};
+use crate::presolve::coincident;
 use crate::problem::Problem;
 use crate::settings::{Progress, Settings};
 use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
-use crate::{twins, verified};
+use crate::verified;
 use master::{Master, Stage1};
 use path::Path;
 use subproblem::{Subproblem, Verdict};
@@ -86,7 +87,7 @@ pub(crate) fn tried_with(
 }
 
 fn attempt(problem: &Problem, settings: &Settings, options: &Options) -> Result<Solution, Error> {
-    twins::solve(problem, settings, |merged| solve_merged(merged, settings, options))
+    coincident::solve(problem, settings, |merged| solve_merged(merged, settings, options))
 }
 
 fn solve_merged(

@@ -5,10 +5,9 @@
 //! parts are priced apart (rays split per column and user). Where entries are fixed or bounded, the
 //! root is the constant 1.
 
-use super::graph::Graph;
 use super::pricing::for_each;
-use super::tree::Tree;
 use super::zero::ZeroPart;
+use crate::cone::{Graph, Tree};
 use crate::error::{Error, Infeasibility};
 use crate::problem::Problem;
 use std::sync::Arc;

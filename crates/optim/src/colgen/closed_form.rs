@@ -6,7 +6,7 @@
 //! cent off. Ties and bounds are not looked at: repairing the duals takes care of them.
 
 use super::block::{Blocks, Root};
-use super::tree::Tree;
+use crate::cone::Tree;
 use crate::problem::Problem;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef};

@@ -7,7 +7,7 @@
 
 use super::block::{Blocks, NO_ROW, Root};
 use super::pricing::{Prices, node_weights, noise};
-use super::tree::{Scratch, Tree};
+use crate::cone::{Scratch, Tree};
 
 /// Duals feasible for every column.
 pub(super) struct FeasibleDual {

@@ -1,11 +1,8 @@
-//! Columns learn from each other: the tree that a column ends with is nearly that of a column with similar costs.
-//!
-//! Where costs of rows differ by orders of magnitude, rays are far from shortest-path trees: a column may take hundreds of
-//! pivots from there, and a fraction of them from the tree of a column that has just been priced.
+//! Warm starts of cones from the trees of others, family by family.
 
 use super::block::{Blocks, Root};
 use super::pricing::{for_each, node_weights};
-use super::tree::{Scratch, Tree};
+use crate::cone::{Member, Scratch, Tree, family};
 use std::sync::Arc;
 
 /// Columns priced one after the other; families are priced in parallel.
@@ -14,17 +11,10 @@ const FAMILY: usize = 128;
 /// Rows by which the costs of columns are compared.
 const SAMPLED_ROWS: usize = 48;
 
-/// A block, and which earlier one of its family it learns from.
-#[derive(Debug)]
-struct Member {
-    block: usize,
-    teacher: Option<usize>,
-}
-
-/// Prices every cone from its own tree or, where fewer subtrees of that one would rather move, from its teacher's.
+/// Prices every cone from its own tree or, where fewer subtrees of that one would rather move, from that of the member before it.
 pub(super) fn teach(blocks: &Blocks, trees: &mut [Tree], mu: &[f64], parallel: bool) {
     let families = families(blocks);
-    let mut take = |member: &Member| std::mem::take(&mut trees[member.block]);
+    let mut take = |member: &Member| std::mem::take(&mut trees[member.column as usize]);
     let mut classes: Vec<Vec<Tree>> =
         families.iter().map(|family| family.iter().map(&mut take).collect()).collect();
     let one = |(index, trees): (usize, &mut Vec<Tree>), work: &mut (Scratch, Vec<f64>)| {
@@ -33,56 +23,41 @@ pub(super) fn teach(blocks: &Blocks, trees: &mut [Tree], mu: &[f64], parallel: b
             if blocks.is_aborted() {
                 return;
             }
-            let block = &blocks.blocks[member.block];
+            let block = &blocks.blocks[member.column as usize];
             node_weights(block, blocks, mu, w);
-            if let Some(teacher) = member.teacher
-                && trees[teacher].restless(w, scratch) < trees[at].restless(w, scratch)
+            if let Some(other) = member.starts_from.map(|other| other as usize)
+                && trees[other].restless(w, scratch) < trees[at].restless(w, scratch)
             {
-                trees[at] = trees[teacher].clone();
+                trees[at] = trees[other].clone();
             }
             trees[at].price(&block.graph, w, scratch);
         }
     };
     for_each(&mut classes, parallel, one);
     for (member, tree) in families.iter().flatten().zip(classes.into_iter().flatten()) {
-        trees[member.block] = tree;
+        trees[member.column as usize] = tree;
     }
 }
 
-/// The cones in families, each in an order where teachers come first.
+/// The cones in families, by how much their costs differ; a member's column is a block.
 fn families(blocks: &Blocks) -> Vec<Vec<Member>> {
     let mut families = Vec::new();
     for (graph, _) in &blocks.components {
-        let is_alike = |block: &usize| {
-            let block = &blocks.blocks[*block];
+        let is_alike = |block: &u32| {
+            let block = &blocks.blocks[*block as usize];
             block.root == Root::Cone && Arc::ptr_eq(&block.graph, graph)
         };
-        let mut waiting: Vec<usize> = (0..blocks.blocks.len()).filter(is_alike).collect();
+        let mut waiting: Vec<u32> = (0..blocks.blocks.len() as u32).filter(is_alike).collect();
+        let cost = |block: u32| &blocks.blocks[block as usize].cost;
         while !waiting.is_empty() {
-            families.push(family(blocks, &mut waiting));
+            families.push(family(&mut waiting, FAMILY, |block, others, distances| {
+                for (distance, &other) in distances.iter_mut().zip(others) {
+                    *distance = difference(cost(block), cost(other));
+                }
+            }));
         }
     }
     families
-}
-
-/// Takes a family from those waiting: the cheapest tree (Prim's) from block to block, by how much costs differ.
-fn family(blocks: &Blocks, waiting: &mut Vec<usize>) -> Vec<Member> {
-    let mut family: Vec<Member> = Vec::with_capacity(FAMILY.min(waiting.len()));
-    let mut nearest: Vec<(f64, Option<usize>)> = vec![(f64::INFINITY, None); waiting.len()];
-    while family.len() < FAMILY {
-        let by_distance = |&a: &usize, &b: &usize| nearest[a].0.total_cmp(&nearest[b].0);
-        let Some(next) = (0..waiting.len()).min_by(by_distance) else { break };
-        let block = waiting.swap_remove(next);
-        let (_, teacher) = nearest.swap_remove(next);
-        for (&other, nearest) in waiting.iter().zip(&mut nearest) {
-            let distance = difference(&blocks.blocks[block].cost, &blocks.blocks[other].cost);
-            if distance < nearest.0 {
-                *nearest = (distance, Some(family.len()));
-            }
-        }
-        family.push(Member { block, teacher });
-    }
-    family
 }
 
 /// How much the costs of two columns differ, going by a part of the rows.
@@ -113,17 +88,18 @@ mod tests {
     }
 
     #[test]
-    fn every_cone_is_in_one_family_after_its_teacher() {
+    fn every_cone_is_in_one_family_after_the_one_it_starts_from() {
         let blocks = Blocks::new(&two_streets()).unwrap();
         let families = families(&blocks);
-        let mut seen: Vec<usize> = families.iter().flatten().map(|member| member.block).collect();
+        let mut seen: Vec<usize> =
+            families.iter().flatten().map(|member| member.column as usize).collect();
         seen.sort_unstable();
         assert_eq!(seen, (0..blocks.blocks.len()).collect::<Vec<_>>());
         for family in &families {
             assert!(family.len() <= FAMILY);
             for (at, member) in family.iter().enumerate() {
-                assert_eq!(member.teacher.is_some(), at > 0);
-                assert!(member.teacher.is_none_or(|teacher| teacher < at));
+                assert_eq!(member.starts_from.is_some(), at > 0);
+                assert!(member.starts_from.is_none_or(|other| (other as usize) < at));
             }
         }
     }

@@ -10,7 +10,6 @@ mod closed_form;
 mod dense;
 mod dual;
 mod family;
-mod graph;
 mod interior;
 mod links;
 mod master;
@@ -23,25 +22,24 @@ mod round;
 mod settle;
 mod start;
 mod sweep;
-mod tree;
 mod warm;
 mod zero;
 
-use crate::bound::ArcFlow;
+use crate::certificate::ArcFlow;
+use crate::cone::Tree;
 use crate::cost::DenseCost;
 use crate::error::{Error, Infeasibility};
 use crate::problem::Problem;
 use crate::settings::{Progress, Settings, Stop};
 use crate::solution::{Solution, Status, TracePoint};
 use crate::verified::ROW_SUM_ERROR;
-use crate::{split, twins, verified};
+use crate::{presolve, verified};
 use block::{Blocks, NO_ROW, Root};
 use master::{Column, Kind, Link, Master};
 use pricing::price_all;
 use prove::Prover;
 use round::BOX_RADIUS;
 use std::sync::Arc;
-use tree::Tree;
 pub use warm::WarmStart;
 
 /// What errors call this engine.
@@ -75,13 +73,11 @@ pub(crate) fn tried(problem: &Problem, settings: &Settings) -> Result<Solution, 
 
 /// As [`solve`], unverified: for engines that look at what they are given themselves.
 pub(crate) fn attempt(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
-    twins::solve(problem, settings, |merged| {
-        split::solve(merged, settings, |part, settings| {
-            if part.mean_cost() == 0.0 {
-                return solve_without_cost(part, settings);
-            }
-            attempt_from(part, settings, &mut WarmStart::default())
-        })
+    presolve::solve(problem, settings, |part, settings| {
+        if part.mean_cost() == 0.0 {
+            return solve_without_cost(part, settings);
+        }
+        attempt_from(part, settings, &mut WarmStart::default())
     })
 }
 

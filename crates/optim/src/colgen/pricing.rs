@@ -1,7 +1,7 @@
 //! Pricing every block at given duals, in parallel, and the bound that follows.
 
 use super::block::{Block, Blocks, NO_ROW, Root, TiedColumn};
-use super::tree::{Scratch, Tree};
+use crate::cone::{Scratch, Tree};
 
 /// What rounding may have added to the reduced cost of a y, as a share of the sizes that it is a difference of: the
 /// logarithms of a tree have gone through many pivots. It counts times the largest y there can be, which is as large

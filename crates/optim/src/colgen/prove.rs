@@ -2,8 +2,8 @@
 
 use super::block::{Block, Blocks, LARGEST_VALUE, NO_ROW, Root};
 use super::pricing::node_weights;
-use super::tree::Tree;
-use crate::bound::ArcFlow;
+use crate::certificate::ArcFlow;
+use crate::cone::Tree;
 use crate::problem::Problem;
 
 /// What rounding may take off a residual when flows are added up again, as a share of the sizes it is a difference of: some

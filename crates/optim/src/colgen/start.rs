@@ -7,7 +7,7 @@ use super::family::teach;
 use super::master::{Column, Kind};
 use super::pricing::node_weights;
 use super::round::{BOX_RADIUS, MASTER_SHARE, Round};
-use super::tree::{Scratch, largest_point};
+use crate::cone::{Scratch, largest_point};
 use crate::solution::{Solution, relative_gap};
 
 /// The closed form is a good place to begin from where no more than this share of all subtrees of all

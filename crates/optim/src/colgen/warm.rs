@@ -3,7 +3,7 @@
 use super::Run;
 use super::master::{Column, Kind};
 use super::round::{MASTER_SHARE, Round};
-use super::tree::Tree;
+use crate::cone::Tree;
 use crate::problem::Problem;
 use crate::solution::relative_gap;
 

@@ -7,8 +7,8 @@
 
 use super::block::Blocks;
 use super::prove::Prover;
-use super::tree::Highest;
-use crate::bound::ArcFlow;
+use crate::certificate::ArcFlow;
+use crate::cone::Reached;
 use std::collections::BinaryHeap;
 
 /// So much more than needed is carried on at every step: what is left over is then positive in spite of rounding,
@@ -24,8 +24,8 @@ pub(crate) struct ZeroPart {
 
 /// How far rows lie from where a search began.
 struct Reach {
-    /// The label of the start, less `eps D`; minus infinity where the search did not come.
-    label: Vec<f64>,
+    /// `eps D`, more than the start had already; infinite where the search did not come.
+    distance: Vec<f64>,
     /// The next row on the way back.
     towards: Vec<Option<u32>>,
 }
@@ -49,11 +49,11 @@ impl Prover<'_> {
         let beside = part.rows.iter().flat_map(|&row| &self.neighbours[row as usize]);
         let tied = beside.map(|beside| beside.row).filter(|&row| self.is_tied(row, part.column));
         let held = self.held_at_zero(part.column).filter(|row| part.rows.contains(row));
-        let starts = tied.chain(held).map(|row| Highest(0.0, row)).collect();
+        let starts = tied.chain(held).map(|row| (row, 0.0));
         let reach = self.reach(part.column, starts);
         let mut residual = self.residuals(part.column, mu);
         let mut rows = part.rows.clone();
-        rows.sort_by(|&a, &b| reach.label[a as usize].total_cmp(&reach.label[b as usize]));
+        rows.sort_by(|&a, &b| reach.distance[b as usize].total_cmp(&reach.distance[a as usize]));
         for row in rows {
             let left = residual[row as usize];
             if let Some(next) = reach.towards[row as usize]
@@ -87,7 +87,7 @@ impl Prover<'_> {
         if short >= 0.0 {
             return;
         }
-        let starts = tied.iter().map(|&(row, factor)| Highest(factor.ln(), row)).collect();
+        let starts = tied.iter().map(|&(row, factor)| (row, -factor.ln()));
         let reach = self.reach(column, starts);
         let Some((mut chain, excess)) = self.contradicting_chain(column, &tied, &reach) else {
             return;
@@ -118,7 +118,7 @@ impl Prover<'_> {
         let mut worst: Option<(Vec<u32>, f64)> = None;
         for &(row, factor) in tied {
             for last in &self.neighbours[row as usize] {
-                let excess = reach.label[last.row as usize] - last.log - factor.ln();
+                let excess = -reach.distance[last.row as usize] - last.log - factor.ln();
                 if excess > worst.as_ref().map_or(0.0, |(_, most)| *most) {
                     worst = Some((vec![row, last.row], excess));
                 }
@@ -154,24 +154,26 @@ impl Prover<'_> {
         beside.factor
     }
 
-    /// Shortest ways from the starts through the free rows of a column.
-    fn reach(&self, column: usize, mut heap: BinaryHeap<Highest>) -> Reach {
-        let mut label = vec![f64::NEG_INFINITY; self.problem.rows()];
+    /// Shortest ways from the starts, each with what it begins with, through the free rows of a column.
+    fn reach(&self, column: usize, starts: impl Iterator<Item = (u32, f64)>) -> Reach {
+        let mut distance = vec![f64::INFINITY; self.problem.rows()];
         let mut towards = vec![None; self.problem.rows()];
-        heap.iter().for_each(|start| label[start.1 as usize] = start.0);
-        while let Some(Highest(log, row)) = heap.pop() {
-            if log < label[row as usize] {
+        let mut heap: BinaryHeap<Reached> =
+            starts.map(|(row, key)| Reached { key, row, from: row }).collect();
+        heap.iter().for_each(|start| distance[start.row as usize] = start.key);
+        while let Some(Reached { key, row, .. }) = heap.pop() {
+            if key > distance[row as usize] {
                 continue;
             }
             for other in &self.neighbours[row as usize] {
-                let next = log - other.log;
-                if next > label[other.row as usize] && !self.is_tied(other.row, column) {
-                    label[other.row as usize] = next;
+                let next = key + other.log;
+                if next < distance[other.row as usize] && !self.is_tied(other.row, column) {
+                    distance[other.row as usize] = next;
                     towards[other.row as usize] = Some(row);
-                    heap.push(Highest(next, other.row));
+                    heap.push(Reached { key: next, row: other.row, from: row });
                 }
             }
         }
-        Reach { label, towards }
+        Reach { distance, towards }
     }
 }

@@ -1,7 +1,8 @@
 //! From a solver's multipliers to a bound that holds whatever the solver did.
 
 use super::program::Program;
-use crate::bound::ArcFlow;
+use crate::certificate::ArcFlow;
+use crate::certificate::rounding::LowSum;
 
 /// Multipliers of a program: any numbers, `arcs` taken as zero where negative.
 #[derive(Debug, Clone)]
@@ -25,12 +26,10 @@ pub(crate) struct AffineBound {
 impl AffineBound {
     /// The bound at a given y, rounded down.
     pub(crate) fn at(&self, y: &[f64]) -> f64 {
-        let (mut sum, mut size) = (self.constant, self.constant.abs());
-        for (slope, y) in self.slope.iter().zip(y) {
-            sum += slope * y;
-            size += (slope * y).abs();
-        }
-        sum - size * (y.len() as f64 + 2.0) * f64::EPSILON
+        let mut sum = LowSum::default();
+        sum.add(self.constant);
+        sum.extend(self.slope.iter().zip(y).map(|(slope, y)| slope * y));
+        sum.low()
     }
 }
 
@@ -50,36 +49,28 @@ impl Program {
     /// sums to 1. Every rounding goes against us.
     pub(crate) fn affine_bound(&self, multipliers: &Multipliers, costs: Costs) -> AffineBound {
         let mut mu = multipliers.mu.clone();
-        let (mut reduced, mut size) = (vec![0.0; self.variables()], vec![0.0; self.variables()]);
+        let mut reduced = vec![LowSum::default(); self.variables()];
         if costs == Costs::Counted {
-            reduced.copy_from_slice(&self.cost);
-            size.copy_from_slice(&self.cost);
+            reduced.iter_mut().zip(&self.cost).for_each(|(sum, &cost)| sum.add(cost));
         }
-        let mut terms = vec![2_u32; self.variables()];
-        let mut add = |v: usize, amount: f64| {
-            reduced[v] += amount;
-            size[v] += amount.abs();
-            terms[v] += 1;
-        };
-        let (mut constant, mut constant_size) = (0.0, 0.0);
+        let mut constant = LowSum::default();
         for (inequality, &lambda) in self.inequalities.iter().zip(&multipliers.lambda) {
             let lambda = lambda.max(0.0);
             for (v, coefficient) in inequality.terms {
                 if coefficient != 0.0 {
-                    add(v, coefficient * lambda);
+                    reduced[v].add(coefficient * lambda);
                 }
             }
-            constant -= inequality.at_most * lambda;
-            constant_size += (inequality.at_most * lambda).abs();
+            constant.add(-inequality.at_most * lambda);
         }
         for (sum, &mu) in self.sums.iter().zip(&mu) {
             for &(v, factor) in sum {
-                add(v, -factor * mu);
+                reduced[v].add(-factor * mu);
             }
         }
-        let low = |v: usize| reduced[v] - size[v] * f64::from(terms[v]) * f64::EPSILON;
+        let low = |v: usize| reduced[v].low();
         if (0..self.variables()).any(|v| low(v).is_nan()) {
-            constant = f64::NAN; // overflow proves nothing, and comparing would not show it
+            constant.add(f64::NAN); // overflow proves nothing, and comparing would not show it
         }
         let mut lowered = vec![0.0_f64; mu.len()];
         for (v, &(p, _)) in self.entries.iter().enumerate() {
@@ -94,12 +85,8 @@ impl Program {
                 }
             }
         }
-        for value in &mu {
-            constant += value;
-            constant_size += value.abs();
-        }
-        let terms = (mu.len() + self.inequalities.len()) as f64 + 2.0;
-        AffineBound { constant: constant - constant_size * terms * f64::EPSILON, slope, mu }
+        constant.extend(mu.iter().copied());
+        AffineBound { constant: constant.low(), slope, mu }
     }
 
     /// The multipliers of row duals and flows on the arcs; each bound takes what is left of its entry's reduced cost, and

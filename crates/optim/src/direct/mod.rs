@@ -15,12 +15,13 @@ pub(crate) use interior::{Answer, Limits, Shared};
 pub(crate) use program::Program;
 pub(crate) use strict::{Draft, centre, strict};
 
-use crate::bound::bound_of_flows;
+use crate::certificate::bound_of_flows;
 use crate::error::{Error, Infeasibility};
+use crate::presolve::coincident;
 use crate::problem::Problem;
 use crate::settings::{Progress, Settings};
 use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
-use crate::{twins, verified};
+use crate::verified;
 
 /// What errors call this engine.
 const NAME: &str = "direct";
@@ -42,7 +43,7 @@ pub(crate) fn tried(problem: &Problem, settings: &Settings) -> Result<Solution, 
 }
 
 fn attempt(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
-    twins::solve(problem, settings, |merged| solve_merged(merged, settings))
+    coincident::solve(problem, settings, |merged| solve_merged(merged, settings))
 }
 
 fn solve_merged(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {

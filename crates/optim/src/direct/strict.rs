@@ -4,10 +4,12 @@
 
 use super::interior::{self, Answer, Limits, Shared};
 use super::program::Program;
-use crate::check::{Report, check};
+use crate::certificate::rounding::RowSum;
+use crate::certificate::{Report, check};
 use crate::colgen::repair::close;
 use crate::error::Error;
 use crate::matrix::{DenseMatrix, Matrix};
+use crate::presolve::components::connected;
 use crate::problem::Problem;
 
 /// Row sums further from 1 than this are not accepted.
@@ -57,15 +59,17 @@ pub(crate) fn strict(
     draft: &Draft,
     centre: &Draft,
 ) -> Result<(Matrix, Vec<f64>, Report), Error> {
-    let twins = Twins::new(problem);
+    // Rows at distance zero must be equal to the last bit.
+    let zero = problem.arcs().iter().filter(|arc| problem.epsilon() * arc.d == 0.0);
+    let coincident = connected(problem.rows(), zero.map(|arc| (arc.i, arc.j)));
     let mut share = 1e-12;
     loop {
         let mut mixed = mix(problem, draft, centre, share);
         // Closing the columns moves the sums a little, putting the sums right opens a few columns.
         for _ in 0..4 {
             close(problem, &mut mixed.z);
-            twins.make_equal(problem, &mut mixed);
-            correct_sums(problem, &mut mixed, centre, &twins);
+            make_equal(problem, &mut mixed, &coincident);
+            correct_sums(problem, &mut mixed, centre, &coincident);
         }
         let z = Matrix::Dense(mixed.z);
         let report = check(problem, &z, &mixed.y);
@@ -104,13 +108,14 @@ fn mix(problem: &Problem, draft: &Draft, centre: &Draft, share: f64) -> Draft {
 }
 
 /// Puts each row sum right with the row's free entries, in proportion to what the centre lends them.
-fn correct_sums(problem: &Problem, mixed: &mut Draft, centre: &Draft, twins: &Twins) {
+fn correct_sums(problem: &Problem, mixed: &mut Draft, centre: &Draft, classes: &[Vec<usize>]) {
     let columns = problem.columns();
     let mut range = vec![(0.0, 1.0); problem.rows() * columns];
     for bound in problem.bounds() {
         range[bound.row * columns + bound.column] = (bound.low, bound.high);
     }
-    for (first, members) in twins.classes() {
+    for members in classes {
+        let first = members[0];
         let mut lent: Vec<f64> = (0..columns)
             .map(|k| match members.iter().any(|&i| problem.tie(i, k).is_some()) {
                 true => 0.0,
@@ -129,7 +134,7 @@ fn correct_sums(problem: &Problem, mixed: &mut Draft, centre: &Draft, twins: &Tw
         // The first pass takes the solver's error, the later ones what bounds and rounding left.
         let mut row = mixed.z.row(first).to_vec();
         for _ in 0..6 {
-            let missing = -excess(&row);
+            let missing = -RowSum::of(&row).excess();
             for (k, (value, lent)) in row.iter_mut().zip(&lent).enumerate() {
                 if *lent > 0.0 {
                     *value += missing * (lent / total);
@@ -146,57 +151,14 @@ fn correct_sums(problem: &Problem, mixed: &mut Draft, centre: &Draft, twins: &Tw
     }
 }
 
-/// `sum - 1`, with the rounding errors of the additions carried along.
-fn excess(row: &[f64]) -> f64 {
-    let (mut sum, mut carry) = (-1.0_f64, 0.0_f64);
-    for &value in row {
-        let next = sum + value;
-        carry += if sum.abs() >= value { (sum - next) + value } else { (value - next) + sum };
-        sum = next;
-    }
-    sum + carry
-}
-
-/// Rows at distance zero from each other: they must be equal to the last bit.
-struct Twins {
-    /// By the first row of each class: all its rows; empty for the other rows.
-    members: Vec<Vec<usize>>,
-}
-
-impl Twins {
-    fn new(problem: &Problem) -> Self {
-        let mut first: Vec<usize> = (0..problem.rows()).collect();
-        fn root(first: &[usize], mut i: usize) -> usize {
-            while first[i] != i {
-                i = first[i];
-            }
-            i
-        }
-        for arc in problem.arcs().iter().filter(|arc| problem.epsilon() * arc.d == 0.0) {
-            let (a, b) = (root(&first, arc.i), root(&first, arc.j));
-            first[a.max(b)] = a.min(b);
-        }
-        let mut members = vec![Vec::new(); problem.rows()];
-        for i in 0..problem.rows() {
-            members[root(&first, i)].push(i);
-        }
-        Self { members }
-    }
-
-    fn classes(&self) -> impl Iterator<Item = (usize, &[usize])> {
-        let classes = self.members.iter().enumerate().map(|(i, members)| (i, members.as_slice()));
-        classes.filter(|(_, members)| !members.is_empty())
-    }
-
-    /// A tied entry rules over its free twins, else the first row does.
-    fn make_equal(&self, problem: &Problem, mixed: &mut Draft) {
-        for (first, members) in self.classes().filter(|(_, members)| members.len() > 1) {
-            for k in 0..problem.columns() {
-                let ruler = members.iter().find(|&&i| problem.tie(i, k).is_some());
-                let value = mixed.z.at(*ruler.unwrap_or(&first), k);
-                for &i in members {
-                    *mixed.z.at_mut(i, k) = value;
-                }
+/// A tied entry rules over the free ones of its class, else the first row does.
+fn make_equal(problem: &Problem, mixed: &mut Draft, classes: &[Vec<usize>]) {
+    for members in classes.iter().filter(|members| members.len() > 1) {
+        for k in 0..problem.columns() {
+            let ruler = members.iter().find(|&&i| problem.tie(i, k).is_some());
+            let value = mixed.z.at(*ruler.unwrap_or(&members[0]), k);
+            for &i in members {
+                *mixed.z.at_mut(i, k) = value;
             }
         }
     }

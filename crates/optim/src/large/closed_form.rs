@@ -8,9 +8,9 @@
 use rayon::prelude::*;
 
 use super::columns::Columns;
-use super::graph::ArcGraph;
 use super::krylov::bicgstab;
 use super::view::{Stopped, View};
+use crate::cone::Graph as ArcGraph;
 
 /// Rounds of shortening arcs before the closed form is given up.
 const SHORTENING_ROUNDS: usize = 6;

@@ -2,14 +2,16 @@
 
 use rayon::prelude::*;
 
-use super::family::{Gardener, Member, families};
-use super::graph::ArcGraph;
-use super::pricing::{Link, Pricer};
+use super::partition::{Part, partition};
 use super::view::{Stopped, View};
 use super::window::Windows;
+use crate::cone::{Graph, Link, Member, Pricer, Transplant, family};
 
 /// Pivots allowed per row of a window before a stalled column is left as it is.
 pub(crate) const PIVOTS_PER_ROW: usize = 40;
+
+/// Columns priced one after the other; families are priced in parallel.
+const FAMILY: usize = 250;
 
 /// The state of pricing: one tree and one ray for every column, on its window.
 pub(crate) struct Columns {
@@ -26,7 +28,7 @@ pub(crate) struct Columns {
 }
 
 /// One column while its family is priced.
-struct Lesson<'a> {
+struct Priced<'a> {
     member: Member,
     tree: &'a mut [Link],
     ray: &'a mut [f32],
@@ -74,11 +76,7 @@ impl Columns {
     }
 
     /// The rays `exp(-length)` of another set of arcs, without costs or trees.
-    pub(crate) fn rays_only(
-        view: &View<'_>,
-        graph: &ArcGraph,
-        radius: f64,
-    ) -> Result<Self, Stopped> {
+    pub(crate) fn rays_only(view: &View<'_>, graph: &Graph, radius: f64) -> Result<Self, Stopped> {
         let windows = Windows::grow(view, graph, radius)?;
         let ray = (0..windows.columns())
             .flat_map(|k| windows.of(k).distance)
@@ -124,47 +122,43 @@ impl Columns {
             split_by_window(windows, &mut self.tree).into_iter().map(Some).collect();
         let mut rays: Vec<_> =
             split_by_window(windows, &mut self.ray).into_iter().map(Some).collect();
-        let mut lessons: Vec<Vec<Lesson<'_>>> = Vec::with_capacity(self.families.len());
+        let mut priced: Vec<Vec<Priced<'_>>> = Vec::with_capacity(self.families.len());
         for family in &self.families {
-            let lesson = |member: &Member| {
+            let one = |member: &Member| {
                 let (tree, ray) =
                     (trees[member.column as usize].take(), rays[member.column as usize].take());
-                Some(Lesson { member: *member, tree: tree?, ray: ray?, value: 0.0 })
+                Some(Priced { member: *member, tree: tree?, ray: ray?, value: 0.0 })
             };
-            lessons.push(family.iter().filter_map(lesson).collect());
+            priced.push(family.iter().filter_map(one).collect());
         }
-        lessons.par_iter_mut().try_for_each_init(
-            || (Pricer::new(view.rows()), Gardener::default()),
-            |(pricer, gardener), family| {
+        priced.par_iter_mut().try_for_each_init(
+            || (Pricer::new(view.rows()), Transplant::default()),
+            |(pricer, transplant), family| {
                 for at in 0..family.len() {
                     view.proceed()?;
                     let (earlier, rest) = family.split_at_mut(at);
-                    let Lesson { member, tree, ray, value } = &mut rest[0];
+                    let Priced { member, tree, ray, value } = &mut rest[0];
                     let k = member.column as usize;
                     let window = windows.of(k);
                     let weight = |(&i, c): (&u32, &f64)| c - mu[i as usize];
                     let weights = window.rows.iter().zip(&cost[windows.range(k)]).map(weight);
-                    pricer.load(&view.graph, window, weights);
-                    let learnt = member.teacher.filter(|_| is_first).and_then(|teacher| {
-                        let teacher = &earlier[teacher as usize];
-                        let from = windows.of(teacher.member.column as usize);
-                        gardener.transplant(pricer, from, teacher.tree, window)
+                    pricer.load(&view.graph, window.rows, weights);
+                    let warm = member.starts_from.filter(|_| is_first).and_then(|other| {
+                        let other = &earlier[other as usize];
+                        let from = windows.of(other.member.column as usize);
+                        transplant.fit(pricer, from.rows, other.tree)
                     });
-                    pricer.plant(learnt.unwrap_or(tree));
-                    let rows = window.rows.len();
-                    pricer.optimise(precision * pricer.magnitude(), PIVOTS_PER_ROW * rows);
-                    tree.copy_from_slice(pricer.tree());
-                    for (r, u) in ray.iter_mut().zip(pricer.log_ray()) {
-                        *r = u.exp() as f32;
-                    }
-                    *value = pricer.value();
+                    pricer.plant(warm.unwrap_or(tree));
+                    *value = pricer.optimise(precision, PIVOTS_PER_ROW * window.rows.len());
+                    tree.iter_mut().zip(pricer.links()).for_each(|(old, new)| *old = new);
+                    ray.iter_mut().zip(pricer.ray()).for_each(|(r, z)| *r = *z as f32);
                 }
                 Ok(())
             },
         )?;
         let mut reduced = vec![0.0; windows.columns()];
-        for lesson in lessons.iter().flatten() {
-            reduced[lesson.member.column as usize] = lesson.value;
+        for column in priced.iter().flatten() {
+            reduced[column.member.column as usize] = column.value;
         }
         Ok(reduced)
     }
@@ -194,6 +188,17 @@ impl Columns {
             })
             .collect()
     }
+}
+
+/// All columns in families of rows that lie together: what two columns cost in any row differs at most by what it costs to
+/// report one from the other's place.
+fn families(view: &View<'_>) -> Result<Vec<Vec<Member>>, Stopped> {
+    let mut parts = partition(&view.graph, FAMILY, 0.0);
+    let costs = |column: u32, others: &[u32], costs: &mut [f64]| {
+        view.gather_costs(column as usize, others, costs);
+    };
+    let one = |part: &mut Part| view.proceed().map(|()| family(&mut part.core, FAMILY, costs));
+    parts.par_iter_mut().map(one).collect()
 }
 
 /// Cuts an array that runs parallel to the windows into one slice per column.
@@ -230,17 +235,17 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_learnt_from_a_neighbour_prices_to_the_same_optimum() {
+    fn a_tree_from_a_neighbour_prices_to_the_same_optimum() {
         let problem = problem();
         let view = View::new(&problem, None).unwrap();
-        let mut learning = Columns::new(&view, 5.0).unwrap();
+        let mut warm = Columns::new(&view, 5.0).unwrap();
         let mut alone = Columns { is_fresh: false, ..Columns::new(&view, 5.0).unwrap() };
-        assert!(learning.families.iter().flatten().filter(|m| m.teacher.is_some()).count() > 190);
+        assert!(warm.families.iter().flatten().filter(|m| m.starts_from.is_some()).count() > 190);
         // Duals high enough that rays leave the shortest-path trees.
         let mu: Vec<f64> = (0..view.rows()).map(|i| 3.0 + (2 * ((i * 13) % 7)) as f64).collect();
-        let learnt = learning.price(&view, &mu, 1e-12).unwrap();
+        let from_others = warm.price(&view, &mu, 1e-12).unwrap();
         let own = alone.price(&view, &mu, 1e-12).unwrap();
-        for (k, (a, b)) in learnt.iter().zip(&own).enumerate() {
+        for (k, (a, b)) in from_others.iter().zip(&own).enumerate() {
             assert!((a - b).abs() <= 1e-8 * (1.0 + b.abs()), "column {k}: {a} instead of {b}");
         }
         assert!(own.iter().any(|&value| value < -1.0), "nothing was drawn");

@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 
 use super::view::{Stopped, View};
-use super::window::Dijkstra;
+use crate::cone::Dijkstra;
 
 /// Duals may grow by this factor before rows are drawn that were not.
 const MARGIN: f64 = 1.1;

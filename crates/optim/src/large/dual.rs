@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::columns::{Columns, PIVOTS_PER_ROW};
-use super::pricing::{Pricer, round_down};
 use super::view::{Stopped, View};
-use crate::bound::SMALLEST;
+use crate::certificate::bound_of_windows;
+use crate::cone::Pricer;
 
 /// Sweeps of the multiplicative repair.
 const SWEEPS: usize = 10;
@@ -96,13 +96,8 @@ pub(crate) struct Proof {
     pub(crate) mean_cost: f64,
 }
 
-/// The bound that `mu` proves for every feasible matrix, safe against rounding.
-///
-/// For feasible z, `sum c z = sum mu + sum_k sum_i (c_ik - mu_i) z_ik`. In column k the rows of the
-/// window give at least `min(0, rc_k)`, rc_k the proven minimum over the relaxed cone with 1 at the
-/// anchor, because the anchor's entry lies in [0, 1]; the entries of row i outside give at least
-/// `min_k min(0, c_ik - mu_i)` together, because they sum to 1 at most. The latter is the validity
-/// check of truncated pricing: pairs with `c_ik < mu_i` outside a window cost bound.
+/// The bound that `mu` proves for every feasible matrix, safe against rounding. Pairs with `c_ik < mu_i` outside a window
+/// cost bound: they are the validity check of truncated pricing.
 pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Result<Proof, Stopped> {
     let n = view.rows();
     let windows = &columns.windows;
@@ -114,17 +109,14 @@ pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Result<Pr
                 view.proceed()?;
                 let range = windows.range(k);
                 let window = windows.of(k);
-                let weight = |(&i, c): (&u32, &f64)| round_down(c - mu[i as usize]);
+                let weight = |(&i, c): (&u32, &f64)| (c - mu[i as usize]).next_down();
                 let weights = window.rows.iter().zip(&columns.cost[range.clone()]).map(weight);
-                // No entry exceeds 1: where the tree proves less than that alone, that is taken.
-                let crude = sum_down(weights.clone().filter(|w| *w < 0.0));
                 let size: f64 = weights.clone().map(f64::abs).sum();
-                pricer.load(&view.graph, window, weights);
+                pricer.load(&view.graph, window.rows, weights);
                 pricer.plant(&columns.tree[range]);
                 let rows = window.rows.len();
                 pricer.settle(SETTLED * size / rows as f64, PIVOTS_PER_ROW * rows);
-                // eps * d was rounded to nearest; arcs this much longer cover the true ones.
-                Ok(pricer.proven_value(1.0 + 4.0 * f64::EPSILON).min(0.0).max(crude))
+                Ok(pricer.proven_value())
             },
         )
         .collect::<Result<_, Stopped>>()?;
@@ -138,23 +130,13 @@ pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Result<Pr
             cheap.sort_by(|a, b| a.1.total_cmp(&b.1));
             let is_outside =
                 |&&(k, _): &&(u32, f64)| !windows.of(k as usize).rows.contains(&(i as u32));
-            Ok(cheap.iter().find(is_outside).map_or(0.0, |&(_, cost)| round_down(cost - mu[i])))
+            Ok(cheap.iter().find(is_outside).map_or(0.0, |&(_, cost)| (cost - mu[i]).next_down()))
         })
         .collect::<Result<_, Stopped>>()?;
 
-    let sum = sum_down(mu.iter().copied());
-    let within = sum_down(inside.iter().copied());
-    let beyond = sum_down(outside.iter().copied());
-    // Once more than the sums need: an arc longer than the engines' longest adds up to e^-700 of the costs.
-    let bound = round_down(round_down(round_down(sum + within) + beyond));
     Ok(Proof {
-        bound: if bound < SMALLEST { bound.min(0.0) } else { bound },
-        outside: beyond,
+        bound: bound_of_windows(mu, &inside, &outside),
+        outside: outside.iter().sum(),
         mean_cost: view.mean_cost()?,
     })
-}
-
-/// A sum that is at most the exact one.
-fn sum_down(values: impl Iterator<Item = f64>) -> f64 {
-    values.fold(0.0, |sum, v| if v == 0.0 { sum } else { round_down(sum + v) })
 }

@@ -5,12 +5,11 @@ use std::collections::BinaryHeap;
 use rayon::prelude::*;
 
 use super::columns::split_by_window;
-use super::family::Gardener;
-use super::pricing::{Link, LocalArcs, Pricer};
 use super::rays::ColumnRays;
 use super::tile::{Tile, TileColumn, TileSolution};
 use super::view::{Stopped, View};
-use super::window::{Reached, Window, Windows};
+use super::window::{Window, Windows};
+use crate::cone::{Graph, Link, Pricer, Reached, Transplant};
 
 /// Rays with less than this part of their column's weight are left behind.
 const LEAST_WEIGHT: f64 = 1e-2;
@@ -54,19 +53,16 @@ impl Glue {
         let glued: Vec<(usize, ColumnRays)> = work
             .into_par_iter()
             .map_init(
-                || (Pricer::new(view.rows()), Gardener::default(), BinaryHeap::new()),
-                |(pricer, gardener, heap), (k, column, tree)| {
+                || (Pricer::new(view.rows()), Transplant::default(), BinaryHeap::new()),
+                |(pricer, transplant, heap), (k, column, tree)| {
                     view.proceed()?;
                     let to = windows.of(k);
-                    pricer.load(&view.graph, to, std::iter::repeat_n(0.0, to.rows.len()));
+                    pricer.load(&view.graph, to.rows, std::iter::repeat_n(0.0, to.rows.len()));
                     let rows: Vec<u32> =
                         column.rows.iter().map(|&at| tile.places[at as usize]).collect();
                     let old: Vec<Link> =
                         column.tree.iter().map(|&number| Link::from_number(number)).collect();
-                    let from = Window { rows: &rows, distance: &[], parent: &[], is_near: &[] };
-                    if let (Some(tree), Some(moved)) =
-                        (tree, gardener.transplant(pricer, from, &old, to))
-                    {
+                    if let (Some(tree), Some(moved)) = (tree, transplant.fit(pricer, &rows, &old)) {
                         tree.copy_from_slice(moved);
                     }
                     Ok((k, rays_on(pricer, to, &rows, &column, heap)))
@@ -103,7 +99,7 @@ fn rays_on(
             }
         }
         if !is_whole {
-            close(pricer.arcs(), &mut value, heap);
+            close(pricer.graph(), &mut value, heap);
         }
         rays.push(&value, 0.0, weight, 0.0);
     }
@@ -111,13 +107,13 @@ fn rays_on(
 }
 
 /// Raises a ray that the rim of a tile has cut off to the least one of the cone that is nowhere below it.
-fn close(arcs: &LocalArcs, value: &mut [f32], heap: &mut BinaryHeap<Reached>) {
+fn close(graph: &Graph, value: &mut [f32], heap: &mut BinaryHeap<Reached>) {
     let mut key: Vec<f64> = value.iter().map(|&z| -f64::from(z).ln()).collect();
     let reach = |key: &[f64], heap: &mut BinaryHeap<Reached>, from: usize| {
-        for (row, length) in arcs.of(from) {
+        for (row, length) in graph.arcs(from) {
             let reached = key[from] + length;
-            if reached + TIGHT < key[row] {
-                heap.push(Reached { key: reached, row: row as u32, from: from as u32 });
+            if reached + TIGHT < key[row as usize] {
+                heap.push(Reached { key: reached, row, from: from as u32 });
             }
         }
     };

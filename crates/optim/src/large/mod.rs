@@ -20,14 +20,11 @@ mod colgen;
 mod columns;
 mod drawn;
 mod dual;
-mod family;
 mod glue;
-mod graph;
 mod krylov;
 mod master;
 mod normal;
 mod partition;
-mod pricing;
 mod rays;
 mod run;
 mod start;
@@ -35,12 +32,10 @@ mod strict;
 #[cfg(test)]
 mod tests;
 mod tile;
-mod verify;
 mod view;
 mod window;
 
 pub use crate::sparse_rows::SparseRows;
-pub use verify::check_sparse;
 
 use std::sync::Arc;
 
@@ -201,7 +196,7 @@ const LARGEST_ENTRIES: usize = 200_000_000;
 /// that nothing is local, memory would grow with the square of the rows.
 fn ensure_local(view: &View<'_>) -> Result<(), Error> {
     let n = view.rows();
-    let mut dijkstra = window::Dijkstra::new(n);
+    let mut dijkstra = crate::cone::Dijkstra::new(n);
     let (mut sampled, mut reached) = (0, 0);
     for k in (0..n).step_by(n.div_ceil(32)) {
         sampled += 1;

@@ -2,8 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::graph::ArcGraph;
-use super::window::Dijkstra;
+use crate::cone::{Dijkstra, Graph};
 
 /// A part of the map: rows that lie together, with a margin around them shared with other parts.
 pub(crate) struct Part {
@@ -14,10 +13,10 @@ pub(crate) struct Part {
 }
 
 /// Parts of at most `size` rows, each with the rows within log-distance `margin` of it.
-pub(crate) fn partition(graph: &ArcGraph, size: usize, margin: f64) -> Vec<Part> {
+pub(crate) fn partition(graph: &Graph, size: usize, margin: f64) -> Vec<Part> {
     let mut cores = Vec::new();
-    let mut local = vec![u32::MAX; graph.rows()];
-    let mut pending = vec![(0..graph.rows() as u32).collect::<Vec<u32>>()];
+    let mut local = vec![u32::MAX; graph.nodes()];
+    let mut pending = vec![(0..graph.nodes() as u32).collect::<Vec<u32>>()];
     while let Some(rows) = pending.pop() {
         if rows.len() <= size {
             cores.push(rows);
@@ -30,7 +29,7 @@ pub(crate) fn partition(graph: &ArcGraph, size: usize, margin: f64) -> Vec<Part>
     cores
         .into_par_iter()
         .map_init(
-            || Dijkstra::new(graph.rows()),
+            || Dijkstra::new(graph.nodes()),
             |dijkstra, core| {
                 let mut rows = Vec::new();
                 let seeds = core.iter().map(|&i| (i, 0.0));
@@ -43,11 +42,12 @@ pub(crate) fn partition(graph: &ArcGraph, size: usize, margin: f64) -> Vec<Part>
 
 /// Two halves: the rows are sorted by how much nearer they are to one end of the set than to the
 /// other, the ends being far apart.
-fn bisect(graph: &ArcGraph, rows: Vec<u32>, local: &mut [u32]) -> (Vec<u32>, Vec<u32>) {
+fn bisect(graph: &Graph, rows: Vec<u32>, local: &mut [u32]) -> (Vec<u32>, Vec<u32>) {
     for (at, &i) in rows.iter().enumerate() {
         local[i as usize] = at as u32;
     }
-    let part = graph.restrict(&rows, local);
+    let mut part = Graph::default();
+    part.become_part(graph, &rows, local);
     for &i in &rows {
         local[i as usize] = u32::MAX;
     }

@@ -6,13 +6,12 @@ use super::colgen::ColumnGeneration;
 use super::glue::Glue;
 use super::rays::WeightedColumns;
 use super::tile::{Task, Tiling, solve_tile};
-use super::verify::{check_sparse, check_while};
 use super::view::{Stopped, View};
 use super::window::Windows;
 use super::{
     Bound, FarDuals, First, WINDOW_RADIUS, closed_form, ensure_local, first_bound, strict,
 };
-use crate::check::Report;
+use crate::certificate::{Report, check_sparse, check_while};
 use crate::error::Error;
 use crate::matrix::Matrix;
 use crate::problem::Problem;

@@ -10,7 +10,8 @@ use super::columns::Columns;
 use super::drawn::Drawn;
 use super::master::Master;
 use super::view::{Stopped, View};
-use super::window::{Dijkstra, Windows};
+use super::window::Windows;
+use crate::cone::Dijkstra;
 
 /// Interior steps before the first pricing, and the complementarity each aims at, relative to the
 /// one before.

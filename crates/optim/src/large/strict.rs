@@ -8,9 +8,8 @@
 use rayon::prelude::*;
 
 use super::closed_form::shorten;
-use super::graph::ArcGraph;
 use super::view::{Stopped, View};
-use super::window::Dijkstra;
+use crate::cone::{Dijkstra, Graph};
 use crate::sparse_rows::SparseRows;
 
 /// Rounds of closing and shortening.
@@ -28,7 +27,7 @@ const WRITTEN: usize = 4096;
 /// below `eps d`; entries below `threshold` become tail.
 pub(crate) fn strict_matrix(
     view: &View<'_>,
-    lengths: &ArcGraph,
+    lengths: &Graph,
     seeds: impl Fn(usize, &mut Vec<(u32, f64)>) + Sync,
     threshold: f64,
 ) -> Result<Option<SparseRows>, Stopped> {
@@ -49,7 +48,7 @@ pub(crate) fn strict_matrix(
 /// The closure of every column down to the threshold; never all of it at once.
 struct Closure<'a, S> {
     view: &'a View<'a>,
-    lengths: &'a ArcGraph,
+    lengths: &'a Graph,
     seeds: &'a S,
     threshold: f64,
 }
@@ -71,7 +70,7 @@ struct Totals {
 
 impl<S: Fn(usize, &mut Vec<(u32, f64)>) + Sync> Closure<'_, S> {
     fn work(&self) -> Work {
-        Work { dijkstra: Dijkstra::new(self.lengths.rows()), start: Vec::new() }
+        Work { dijkstra: Dijkstra::new(self.lengths.nodes()), start: Vec::new() }
     }
 
     /// Follows column k outwards until it falls to the threshold.
@@ -92,7 +91,7 @@ impl<S: Fn(usize, &mut Vec<(u32, f64)>) + Sync> Closure<'_, S> {
     }
 
     fn totals(&self) -> Result<Totals, Stopped> {
-        let n = self.lengths.rows();
+        let n = self.lengths.nodes();
         let firsts: Vec<usize> = (0..n).step_by(SUMMED).collect();
         let parts: Vec<Totals> = firsts
             .into_par_iter()

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::run::Run;
 use super::tile::Tiling;
-use super::verify::check_sparse;
+use crate::certificate::check_sparse;
 use crate::cost::{Cost, DenseCost, WeightedL1Cost};
 use crate::problem::{Arc, Problem, ProblemParts};
 use crate::settings::{Clock, Progress, Settings};

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use super::graph::ArcGraph;
+use crate::cone::Graph;
 use crate::cost::Cost;
 use crate::error::Error;
 use crate::problem::Problem;
@@ -16,7 +16,7 @@ pub(crate) struct Stopped;
 
 /// Rows, arcs of length `eps * d` and costs; column k is anchored at row k, where its rays are 1.
 pub(crate) struct View<'a> {
-    pub(crate) graph: ArcGraph,
+    pub(crate) graph: Graph,
     cost: &'a dyn Cost,
     stop: Option<Stop<'a>>,
     mean_cost: OnceLock<f64>,
@@ -40,9 +40,8 @@ impl<'a> View<'a> {
 
     /// As [`Self::new`], for a part of a problem that was not refused.
     pub(crate) fn accepted(problem: &'a Problem, stop: Option<Stop<'a>>) -> Self {
-        let arcs: Vec<_> =
-            problem.arcs().iter().map(|a| (a.i as u32, a.j as u32, problem.log_ratio(a))).collect();
-        let graph = ArcGraph::new(problem.rows(), &arcs);
+        let arcs = problem.arcs().iter().map(|a| (a.i as u32, a.j as u32, problem.log_ratio(a)));
+        let graph = Graph::symmetric(problem.rows(), arcs);
         Self { graph, cost: problem.cost(), stop, mean_cost: OnceLock::new() }
     }
 
@@ -52,7 +51,7 @@ impl<'a> View<'a> {
     }
 
     pub(crate) fn rows(&self) -> usize {
-        self.graph.rows()
+        self.graph.nodes()
     }
 
     /// The costs of reporting `column` from each of `rows`.

@@ -4,120 +4,11 @@
 //! Rays decay like `exp(-eps D)`, so beyond a log-distance `T` a column hardly matters. Everything
 //! in this engine lives on these balls, and memory is `rows * |ball|`, never `rows * columns`.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-
 use rayon::prelude::*;
 
 use super::drawn::{Draw, Drawn};
-use super::graph::ArcGraph;
 use super::view::{Stopped, View};
-
-/// A heap entry ordered by smallest key first.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) struct Reached {
-    pub(crate) key: f64,
-    pub(crate) row: u32,
-    pub(crate) from: u32,
-}
-
-impl Eq for Reached {}
-
-impl PartialOrd for Reached {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Reached {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.key.total_cmp(&self.key).then_with(|| other.row.cmp(&self.row))
-    }
-}
-
-/// Working memory of one thread's Dijkstra: distances valid where the stamp is current.
-pub(crate) struct Dijkstra {
-    heap: BinaryHeap<Reached>,
-    best: Vec<f64>,
-    position: Vec<u32>,
-    stamp: Vec<u32>,
-    now: u32,
-}
-
-impl Dijkstra {
-    pub(crate) fn new(rows: usize) -> Self {
-        Self {
-            heap: BinaryHeap::new(),
-            best: vec![f64::INFINITY; rows],
-            position: vec![0; rows],
-            stamp: vec![0; rows],
-            now: 0,
-        }
-    }
-
-    /// Settles rows in order of their distance from `seeds` (row, starting key) while that distance
-    /// is below `limit`; `visit(row, distance, parent)` gets the parent as a position in the order
-    /// of visits (the row's own position for a seed).
-    pub(crate) fn run(
-        &mut self,
-        graph: &ArcGraph,
-        seeds: impl Iterator<Item = (u32, f64)>,
-        limit: f64,
-        mut visit: impl FnMut(u32, f64, u32),
-    ) {
-        self.run_while(graph, seeds, limit, |row, distance, parent| {
-            visit(row, distance, parent);
-            true
-        });
-    }
-
-    /// As [`Self::run`], until `visit` says not to go on.
-    pub(crate) fn run_while(
-        &mut self,
-        graph: &ArcGraph,
-        seeds: impl Iterator<Item = (u32, f64)>,
-        limit: f64,
-        mut visit: impl FnMut(u32, f64, u32) -> bool,
-    ) {
-        self.now += 1;
-        self.heap.clear();
-        for (row, key) in seeds {
-            self.offer(row, key, u32::MAX, limit);
-        }
-        let mut settled = 0u32;
-        while let Some(Reached { key, row, from }) = self.heap.pop() {
-            if key > self.best[row as usize] {
-                continue;
-            }
-            // A settled row can never be improved again, so equal keys are stale duplicates.
-            self.best[row as usize] = f64::NEG_INFINITY;
-            let parent = if from == u32::MAX { settled } else { self.position[from as usize] };
-            self.position[row as usize] = settled;
-            if !visit(row, key, parent) {
-                return;
-            }
-            settled += 1;
-            for (next, length) in graph.arcs(row as usize) {
-                self.offer(next, key + length, row, limit);
-            }
-        }
-    }
-
-    fn offer(&mut self, row: u32, key: f64, from: u32, limit: f64) {
-        if key > limit {
-            return;
-        }
-        let at = row as usize;
-        if self.stamp[at] != self.now {
-            self.stamp[at] = self.now;
-            self.best[at] = f64::INFINITY;
-        }
-        if key < self.best[at] {
-            self.best[at] = key;
-            self.heap.push(Reached { key, row, from });
-        }
-    }
-}
+use crate::cone::{Dijkstra, Graph};
 
 /// The windows of all columns, one after the other, each in order of distance from its anchor.
 #[derive(Clone, Debug)]
@@ -153,7 +44,7 @@ const WEAK_RADIUS: f64 = 3.0;
 
 /// The log-radius to use around row `k` where `radius` is wanted: at large epsilon not even the nearest rows are
 /// within that, and without them a column would know of no cost but its own place's, which is nothing.
-fn enough(graph: &ArcGraph, k: usize, radius: f64) -> f64 {
+fn enough(graph: &Graph, k: usize, radius: f64) -> f64 {
     let lengths = graph.arcs(k).map(|(_, length)| length).filter(|length| *length > 0.0);
     let nearest = lengths.fold(f64::INFINITY, f64::min);
     if nearest.is_finite() { radius.max(HOPS * nearest) } else { radius }
@@ -194,7 +85,7 @@ impl Grower {
 
     /// The rows within `radius` of the anchor `k` or of a row that it draws to, and what lies on the
     /// shortest paths from the anchor to them.
-    fn grow(&mut self, graph: &ArcGraph, k: u32, drawn: &[Draw], radius: f64, grown: &mut Balls) {
+    fn grow(&mut self, graph: &Graph, k: u32, drawn: &[Draw], radius: f64, grown: &mut Balls) {
         let Self { dijkstra, depth, ball, position } = self;
         let mut members = Vec::new();
         let weak = (radius - WEAK_RADIUS).max(0.0);
@@ -246,10 +137,10 @@ impl Grower {
 impl Windows {
     /// Grows the ball of log-radius `radius`, or of [`enough`], around every anchor row of `graph`, the
     /// view's own or one with other lengths.
-    pub(crate) fn grow(view: &View<'_>, graph: &ArcGraph, radius: f64) -> Result<Self, Stopped> {
+    pub(crate) fn grow(view: &View<'_>, graph: &Graph, radius: f64) -> Result<Self, Stopped> {
         Self::join(
-            graph.rows(),
-            || Dijkstra::new(graph.rows()),
+            graph.nodes(),
+            || Dijkstra::new(graph.nodes()),
             |dijkstra, k, balls| {
                 view.proceed()?;
                 let seed = std::iter::once((k as u32, 0.0));

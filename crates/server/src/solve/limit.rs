@@ -22,7 +22,7 @@ pub struct Flags {
 
 /// Does some work with flags that are raised when its time is over, or the server stops.
 ///
-/// An engine has a time limit of its own, but a solve may take several engines after one another (`optim::partial`), each
+/// An engine has a time limit of its own, but a solve may take several engines after one another (`optim::presolve::idle_columns`), each
 /// starts its watch anew, and looks at it between iterations only. The flags are the watch of all of them.
 pub fn within<T>(limit: Duration, stop: &AtomicBool, work: impl FnOnce(Flags) -> T) -> T {
     let (flags, begun) = (Flags::default(), Instant::now());

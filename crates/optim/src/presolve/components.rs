@@ -1,9 +1,10 @@
-//! A problem in parts that have nothing to do with each other, each solved by itself.
+//! Components: parts of a problem that have nothing to do with each other, each solved by itself.
 //!
 //! Without ties, rows that no chain of arcs joins share nothing: neither constraints nor row sums. Where y is fixed, tied
 //! entries are constants, and they share nothing either. Work grows faster than rows, so parts take less time than
 //! the whole, and they may be solved at the same time. Costs, bounds and duals of the parts add up.
 
+use crate::certificate::rounding::sum_below;
 use crate::error::Error;
 use crate::matrix::{DenseMatrix, Matrix};
 use crate::problem::Problem;
@@ -126,9 +127,7 @@ fn joined(
     let worst =
         |value: fn(&Solution) -> f64| solutions.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
     let objective = sum(|solution| solution.objective);
-    // Rounded down, once for every part.
-    let rounding = 1.0 - solutions.len() as f64 * f64::EPSILON;
-    let lower_bound = sum(|solution| solution.lower_bound) * rounding;
+    let lower_bound = sum_below(solutions.iter().map(|solution| solution.lower_bound)).max(0.0);
     let gap = relative_gap(problem.mean_cost(), objective, lower_bound);
     Solution {
         status: Status::of_gap(gap, settings.gap),

@@ -1,20 +1,22 @@
-//! Pricing: the multiplicative network simplex (engine notes, "Structure").
+//! Pricing: the multiplicative network simplex.
 //!
 //! An extreme ray of one column's cone is a spanning tree of tight constraints. Every node hangs
 //! below its parent at its *floor* (`z_parent <= a z` is tight) or at its *ceiling*
 //! (`z <= a z_parent` is tight). With `S` the sum of `w z` over a subtree, a subtree at its floor with
 //! S < 0 is scaled up as a whole, one at its ceiling with S > 0 scaled down, until a constraint that
-//! leaves the subtree becomes tight; there it is hung again.
+//! leaves the subtree becomes tight; there it is hung again. All of it in `ln z`.
 //!
 //! A cone is priced within `z <= 1`, which every row sum implies: several trees then hang side by side, each
 //! from a *top* at that ceiling. Without it a wrong dual would send its rays as far as e^(eps D) from the
 //! root. What a top's tree sums up to is the least by which the dual of its row must be lowered (`dual`).
 
-use super::graph::{Graph, Links};
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use super::graph::Graph;
+use super::search::Paths;
 
 const NONE: u32 = u32::MAX;
+
+/// What rounding leaves of sums over a tree, as a share of the sizes summed up.
+const ROUNDING: f64 = 1e-14;
 
 /// A spanning tree of tight constraints with the logarithms of its ray, kept between pricings.
 #[derive(Debug, Clone, Default)]
@@ -57,7 +59,7 @@ impl Tree {
     pub fn shortest_paths(graph: &Graph, root: usize, capped: bool) -> Option<Self> {
         let nodes = graph.nodes();
         // log z_node <= up + log z_target, so the target's floor is log - up.
-        let Paths { log, parent } = Paths::from(graph, root, |links| links.up)?;
+        let Paths { distance, parent } = Paths::from(graph, root, |links| links.up)?;
         let mut tree = Self {
             first_top: root as u32,
             capped,
@@ -66,7 +68,7 @@ impl Tree {
             next: vec![NONE; nodes],
             previous: vec![NONE; nodes],
             at_ceiling: vec![false; nodes],
-            log,
+            log: distance.into_iter().map(|distance| 0.0 - distance).collect(),
             order: Vec::with_capacity(nodes),
             z: Vec::with_capacity(nodes),
             is_current: false,
@@ -117,8 +119,44 @@ impl Tree {
         self.refresh();
     }
 
+    /// Becomes the tree in which every node but the first, which is its root, hangs from `(parent, at the ceiling?)`.
+    #[cfg(feature = "parallel")]
+    pub(super) fn plant(&mut self, graph: &Graph, links: impl Iterator<Item = (u32, bool)>) {
+        self.parent.clear();
+        self.at_ceiling.clear();
+        for (parent, at_ceiling) in links {
+            self.parent.push(parent);
+            self.at_ceiling.push(at_ceiling);
+        }
+        (self.parent[0], self.at_ceiling[0], self.capped) = (NONE, true, false);
+        let nodes = self.parent.len();
+        for list in [&mut self.first_child, &mut self.next, &mut self.previous] {
+            list.clear();
+            list.resize(nodes, NONE);
+        }
+        self.first_top = 0;
+        for node in 1..nodes {
+            self.link_child(self.parent[node], node as u32);
+        }
+        self.sort();
+        self.log.resize(nodes, 0.0);
+        self.log[0] = 0.0;
+        for &node in &self.order[1..] {
+            let (node, parent) = (node as usize, self.parent[node as usize] as usize);
+            let length = graph.between(node, parent);
+            self.log[node] =
+                self.log[parent] + if self.at_ceiling[node] { length } else { -length };
+        }
+        self.raise();
+    }
+
     /// Brings order and point up to date.
     fn refresh(&mut self) {
+        self.sort();
+        self.raise();
+    }
+
+    fn sort(&mut self) {
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         order.extend(self.tops().map(|top| top as u32));
@@ -132,6 +170,9 @@ impl Tree {
             position += 1;
         }
         self.order = order;
+    }
+
+    fn raise(&mut self) {
         self.z.clear();
         self.z.extend(self.log.iter().map(|log| log.exp()));
         self.is_current = true;
@@ -140,25 +181,21 @@ impl Tree {
     /// Minimises `w . z` over the cone, scaled to 1 at the root or capped at 1, from the current tree. The
     /// point is left in `scratch.z`, the number of pivots in `scratch.pivots`.
     pub fn price(&mut self, graph: &Graph, w: &[f64], scratch: &mut Scratch) -> f64 {
-        let nodes = graph.nodes();
-        scratch.stamp.resize(scratch.stamp.len().max(nodes), 0);
-        let limit = 200 * nodes + 1000;
+        let limit = 200 * graph.nodes() + 1000;
         let mut pivots = 0;
         loop {
-            let tolerance = self.sum_subtrees(w, scratch);
+            let tolerance = ROUNDING * self.sum_subtrees(w, scratch);
+            let improves = |tree: &Self, node: u32, scratch: &mut Scratch| {
+                !tree.is_last_top(node) && tree.improves(node, w, tolerance, scratch)
+            };
             let before = pivots;
             let order = std::mem::take(&mut self.order);
             loop {
-                let start = pivots;
                 // Leaves first: small subtrees settle before the large ones that contain them.
-                for &node in order.iter().rev() {
-                    if !self.is_last_top(node) && self.improves(node, w, tolerance, scratch) {
-                        let up = !self.at_ceiling[node as usize];
-                        self.pivot(graph, node, up, scratch);
-                        pivots += 1;
-                    }
-                }
-                if pivots == start || pivots > limit {
+                let nodes = order.iter().rev().copied();
+                let more = self.sweep(graph, nodes, usize::MAX, scratch, improves);
+                pivots += more;
+                if more == 0 || pivots > limit {
                     break;
                 }
             }
@@ -173,6 +210,25 @@ impl Tree {
         }
         scratch.pivots = pivots;
         self.tops().map(|top| scratch.subtree[top]).sum()
+    }
+
+    /// Moves every subtree that `improves` says, node by node, but no more than `limit` of them; returns how many.
+    pub(super) fn sweep(
+        &mut self,
+        graph: &Graph,
+        nodes: impl Iterator<Item = u32>,
+        limit: usize,
+        scratch: &mut Scratch,
+        improves: impl Fn(&Self, u32, &mut Scratch) -> bool,
+    ) -> usize {
+        let mut pivots = 0;
+        for node in nodes {
+            if pivots < limit && improves(self, node, scratch) {
+                self.pivot(graph, node, !self.at_ceiling[node as usize], scratch);
+                pivots += 1;
+            }
+        }
+        pivots
     }
 
     /// Whether all others hang below: a root stays where it is, and the last top is the scale of its ray.
@@ -211,19 +267,25 @@ impl Tree {
 
     /// Number of subtrees that would rather move than stay where they are.
     pub fn restless(&mut self, w: &[f64], scratch: &mut Scratch) -> usize {
-        let tolerance = self.sum_subtrees(w, scratch);
-        let moves = |(node, sum): (usize, &f64)| {
-            let gain = if self.at_ceiling[node] { *sum } else { -*sum };
-            self.parent[node] != NONE && gain > tolerance
-        };
-        scratch.subtree.iter().enumerate().filter(|entry| moves(*entry)).count()
+        let tolerance = ROUNDING * self.sum_subtrees(w, scratch);
+        let nodes = 0..w.len();
+        let moves =
+            |&node: &usize| self.parent(node).is_some() && self.gain(node, scratch) > tolerance;
+        nodes.filter(moves).count()
     }
 
-    /// Fresh z and subtree sums; returns the size below which a sum counts as zero.
-    fn sum_subtrees(&mut self, w: &[f64], scratch: &mut Scratch) -> f64 {
+    /// What moving the subtree of a node away from its tight link is worth.
+    pub(super) fn gain(&self, node: usize, scratch: &Scratch) -> f64 {
+        let sum = scratch.subtree[node];
+        if self.at_ceiling[node] { sum } else { -sum }
+    }
+
+    /// Fresh z and subtree sums; returns `sum |w| z`, by which they are to be measured.
+    pub(super) fn sum_subtrees(&mut self, w: &[f64], scratch: &mut Scratch) -> f64 {
         if !self.is_current {
             self.refresh();
         }
+        scratch.stamp.resize(scratch.stamp.len().max(w.len()), 0);
         scratch.z.clone_from(&self.z);
         scratch.subtree.clear();
         scratch.subtree.extend(scratch.z.iter().zip(w).map(|(z, w)| z * w));
@@ -234,7 +296,7 @@ impl Tree {
                 scratch.subtree[parent as usize] += scratch.subtree[node as usize];
             }
         }
-        1e-14 * magnitude
+        magnitude
     }
 
     /// Scales the subtree of `node` (up or down) until a constraint across its rim is tight.
@@ -390,79 +452,3 @@ impl Tree {
         }
     }
 }
-
-/// The largest point with `z_root = 1`, along the ceilings; `None` where some node has none.
-pub(super) fn largest_point(graph: &Graph, root: usize) -> Option<Vec<f64>> {
-    // log z_target <= down + log z_node: the floors of 1 / z.
-    let paths = Paths::from(graph, root, |links| links.down)?;
-    Some(paths.log.iter().map(|log| (-log).exp()).collect())
-}
-
-/// Shortest paths from a root.
-struct Paths {
-    /// Minus the distance.
-    log: Vec<f64>,
-    parent: Vec<u32>,
-}
-
-impl Paths {
-    /// With the lengths that `lengths` takes from every node's links; `None` when some node cannot be reached.
-    fn from(
-        graph: &Graph,
-        root: usize,
-        lengths: impl for<'a> Fn(&Links<'a>) -> &'a [f64],
-    ) -> Option<Self> {
-        let nodes = graph.nodes();
-        let mut paths = Self { log: vec![f64::NEG_INFINITY; nodes], parent: vec![NONE; nodes] };
-        paths.log[root] = 0.0;
-        let mut heap = BinaryHeap::from([Highest(0.0, root as u32)]);
-        let mut reached = 0;
-        // Labels are raised until nothing changes: links out of a root may be negative, so a node
-        // may be settled twice, but never more often than its label rises.
-        let budget = 64 * nodes.max(16);
-        while let Some(Highest(log, node)) = heap.pop() {
-            if log < paths.log[node as usize] {
-                continue;
-            }
-            reached += 1;
-            if reached > budget {
-                return None; // labels that rise for ever: the limits contradict each other
-            }
-            let links = graph.links(node as usize);
-            for (&target, &length) in links.targets.iter().zip(lengths(&links)) {
-                let label = log - length;
-                if label > paths.log[target as usize] + 1e-13 && target != root as u32 {
-                    paths.log[target as usize] = label;
-                    paths.parent[target as usize] = node;
-                    heap.push(Highest(label, target));
-                }
-            }
-        }
-        let all = paths.parent.iter().filter(|&&parent| parent == NONE).count() == 1;
-        all.then_some(paths)
-    }
-}
-
-/// A node with its label in a heap, the highest first.
-#[derive(Debug)]
-pub(super) struct Highest(pub f64, pub u32);
-
-impl Ord for Highest {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.total_cmp(&other.0).then(other.1.cmp(&self.1))
-    }
-}
-
-impl PartialOrd for Highest {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Highest {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Highest {}

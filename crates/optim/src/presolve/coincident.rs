@@ -1,4 +1,4 @@
-//! Rows at distance zero, solved as one.
+//! Coincident rows, those at distance zero, solved as one.
 //!
 //! `d_ij = 0` says that two rows are equal in every column. Their row sums are then one equation written
 //! twice, and the normal equations of an interior point have no inverse. So such rows become one row, with
@@ -9,16 +9,16 @@ use crate::bound::proven_bound;
 use crate::cost::{Cost, DenseCost};
 use crate::error::{Error, Infeasibility};
 use crate::matrix::{DenseMatrix, Matrix};
+use crate::presolve::components::connected;
 use crate::problem::{Arc, EntryBound, Problem, ProblemParts, Ties};
 use crate::settings::Settings;
 use crate::solution::{Solution, Status, relative_gap};
-use crate::split::connected;
 use std::collections::HashMap;
 
 /// Up to this `eps d` rows are made equal: what they could differ by is a millionth of the gaps that are asked for.
 const SAME: f64 = 1e-12;
 
-/// A problem in which rows at distance zero are one.
+/// A problem in which coincident rows are one.
 pub(crate) struct Merged {
     pub(crate) problem: Problem,
     /// For each row of the whole problem its row here.
@@ -31,7 +31,7 @@ fn is_same(problem: &Problem, arc: &Arc) -> bool {
     problem.log_ratio(arc) <= SAME
 }
 
-/// An entry of twins that are one row.
+/// An entry of coincident rows.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     tie: Option<f64>,
@@ -55,7 +55,7 @@ impl Entry {
     }
 }
 
-/// Solves a problem with twins as one row each.
+/// Solves a problem with coincident rows as one.
 pub(crate) fn solve(
     problem: &Problem,
     settings: &Settings,
@@ -75,7 +75,7 @@ pub(crate) fn solve(
 }
 
 impl Merged {
-    /// `None` where no rows are twins.
+    /// `None` where no rows coincide.
     pub(crate) fn of(problem: &Problem) -> Result<Option<Self>, Error> {
         if problem.arcs().iter().all(|arc| !is_same(problem, arc)) {
             return Ok(None);
@@ -114,7 +114,7 @@ impl Merged {
         Ok(Some(Self { problem: Problem::new(parts)?, row, is_exact }))
     }
 
-    /// The solution of the whole problem: copies of rows, and duals shared between twins.
+    /// The solution of the whole problem: copies of rows, and duals shared out among them.
     fn expand(
         &self,
         whole: &Problem,
@@ -123,16 +123,16 @@ impl Merged {
     ) -> Result<Solution, Error> {
         let columns = self.problem.columns();
         let mut z = DenseMatrix::zeros(self.row.len(), columns);
-        let mut twins = vec![0.0; self.problem.rows()];
+        let mut copies = vec![0.0; self.problem.rows()];
         for (i, &at) in self.row.iter().enumerate() {
             solution.z.fill_row(at, z.row_mut(i));
-            twins[at] += 1.0;
+            copies[at] += 1.0;
         }
         let mut certificate = solution.certificate;
-        // Between twins nothing is left: the logarithm of one, less zero.
+        // Between copies nothing is left: the logarithm of one, less zero.
         certificate.worst_log_excess = certificate.worst_log_excess.max(0.0);
         if !certificate.mu.is_empty() {
-            certificate.mu = self.row.iter().map(|&at| certificate.mu[at] / twins[at]).collect();
+            certificate.mu = self.row.iter().map(|&at| certificate.mu[at] / copies[at]).collect();
         }
         let mut solution = Solution { z: Matrix::Dense(z), certificate, ..solution };
         if !self.is_exact {
@@ -162,12 +162,12 @@ fn merged_arcs(problem: &Problem, row: &[usize]) -> Vec<Arc> {
     arcs
 }
 
-/// The merged row of every row, and what the entries of merged rows say, row by row. Twins that one row cannot
+/// The merged row of every row, and what the entries of merged rows say, row by row. Coincident rows that one row cannot
 /// stand for stay apart.
 fn merged_entries(problem: &Problem) -> (Vec<usize>, Vec<Entry>) {
     let columns = problem.columns();
     let zero = problem.arcs().iter().filter(|arc| is_same(problem, arc));
-    let of = connected(problem.rows(), zero.map(|arc| (arc.i, arc.j)));
+    let classes = connected(problem.rows(), zero.map(|arc| (arc.i, arc.j)));
     let mut bound_of: HashMap<(usize, usize), (f64, f64)> = HashMap::new();
     for bound in problem.bounds() {
         bound_of.insert((bound.row, bound.column), (bound.low, bound.high));
@@ -178,18 +178,18 @@ fn merged_entries(problem: &Problem) -> (Vec<usize>, Vec<Entry>) {
     };
     let (mut row, mut entries) = (vec![0; problem.rows()], Vec::new());
     let mut rows = 0;
-    for twins in of {
-        let mut together = entries_of(twins[0]);
-        let fits = twins[1..].iter().all(|&twin| {
+    for class in classes {
+        let mut together = entries_of(class[0]);
+        let fits = class[1..].iter().all(|&other| {
             together
                 .iter_mut()
-                .zip(entries_of(twin))
+                .zip(entries_of(other))
                 .all(|(entry, other)| entry.and(other).map(|both| *entry = both).is_some())
         });
-        for &twin in &twins {
-            row[twin] = rows;
+        for &i in &class {
+            row[i] = rows;
             if !fits {
-                entries.extend(entries_of(twin));
+                entries.extend(entries_of(i));
                 rows += 1;
             }
         }

@@ -1,10 +1,10 @@
-//! The independent feasibility checker. It shares no code with the solvers.
-//!
-//! Every comparison is rounded against ourselves and there is no tolerance: a report that says
+//! Whether a matrix is feasible, constraint by constraint. A report that says
 //! `worst_log_excess <= 0` means that, in real arithmetic, `z_ik <= exp(eps d_ij) z_jk` holds for the
 //! very `f64` numbers given. Row sums of `f64` numbers cannot all be exactly 1, so for them the
 //! report states the error (an upper bound of it) and the caller decides.
 
+use super::arc_limit::{ArcLimit, Worst};
+use super::rounding::RowSum;
 use crate::matrix::Matrix;
 use crate::problem::{Arc, Problem};
 
@@ -35,7 +35,7 @@ pub struct Report {
 impl Report {
     /// A report with nothing found yet, unless a matrix of this shape cannot belong to the problem:
     /// then it says so, as `not_a_probability`, and there is nothing more to look at.
-    pub(crate) fn begin(problem: &Problem, rows: usize, columns: usize) -> Self {
+    pub(super) fn begin(problem: &Problem, rows: usize, columns: usize) -> Self {
         let report = Self {
             worst_log_excess: f64::NEG_INFINITY,
             worst_entry: None,
@@ -55,6 +55,22 @@ impl Report {
             worst_log_excess: f64::INFINITY,
             worst_row_sum_error: f64::INFINITY,
             ..report
+        }
+    }
+
+    pub(super) fn add_row_sum(&mut self, row: usize, sum: &RowSum) {
+        let error = sum.error_above();
+        if error > self.worst_row_sum_error {
+            (self.worst_row_sum_error, self.worst_row) = (error, row);
+        }
+    }
+
+    pub(super) fn add_arc(&mut self, arc: &Arc, worst: &Worst) {
+        if let Some((k, first_is_larger)) = worst.found
+            && worst.log_excess > self.worst_log_excess
+        {
+            self.worst_log_excess = worst.log_excess;
+            self.worst_entry = Some((if first_is_larger { arc.i } else { arc.j }, k));
         }
     }
 
@@ -104,19 +120,9 @@ pub fn check(problem: &Problem, z: &Matrix, y: &[f64]) -> Report {
         for arc in &by_row[i] {
             z.fill_row(arc.j, &mut there);
             let limit = ArcLimit::new(problem.epsilon(), arc.d);
-            let mut harmless = limit.no_worse_than(report.worst_log_excess);
-            for k in 0..columns {
-                let (a, b) = (here[k], there[k]);
-                if harmless.has(a.max(b), a.min(b)) {
-                    continue; // holds, or something at least as bad is already recorded
-                }
-                let excess = limit.log_excess(a, b);
-                if excess > report.worst_log_excess || excess.is_nan() {
-                    report.worst_log_excess = if excess.is_nan() { f64::INFINITY } else { excess };
-                    report.worst_entry = Some((if a >= b { arc.i } else { arc.j }, k));
-                    harmless = limit.no_worse_than(report.worst_log_excess);
-                }
-            }
+            let mut worst = Worst::new(limit, report.worst_log_excess);
+            here.iter().zip(&there).enumerate().for_each(|(k, (a, b))| worst.compare(*a, *b, k));
+            report.add_arc(arc, &worst);
         }
     }
     report
@@ -145,110 +151,7 @@ fn check_row(problem: &Problem, y: &[f64], i: usize, row: &[f64], report: &mut R
             report.broken_tie.get_or_insert((i, k));
         }
     }
-    let error = row_sum_error(row);
-    if error > report.worst_row_sum_error || error.is_nan() {
-        report.worst_row_sum_error = if error.is_nan() { f64::INFINITY } else { error };
-        report.worst_row = i;
-    }
-}
-
-/// An upper bound of `|sum - 1|`: the sum is exact up to one rounding (Neumaier), which is added.
-fn row_sum_error(row: &[f64]) -> f64 {
-    let (mut sum, mut low) = (-1.0_f64, 0.0_f64);
-    for &value in row {
-        let next = sum + value;
-        low += if sum.abs() >= value.abs() { (sum - next) + value } else { (value - next) + sum };
-        sum = next;
-    }
-    let error = (sum + low).abs();
-    // Rounding errors of the corrections themselves: at most n * u^2 relative to the total mass.
-    error.next_up() + row.len() as f64 * f64::EPSILON * f64::EPSILON * 4.0
-}
-
-/// One arc's limit on the ratio of two probabilities, rounded down.
-struct ArcLimit {
-    /// Lower bound of eps * d.
-    log_low: f64,
-    /// Lower bound of exp(eps * d); the largest finite number where that overflows.
-    factor_low: f64,
-}
-
-impl ArcLimit {
-    fn new(epsilon: f64, distance: f64) -> Self {
-        let product = epsilon * distance;
-        // The exact product is at least this: fused multiply-add gives the rounding error itself.
-        let log_low = if f64::mul_add(epsilon, distance, -product) < 0.0 {
-            product.next_down()
-        } else {
-            product
-        };
-        // The library's exp is within one unit in the last place; two are taken off. exp(0) is 1.
-        let factor_low =
-            if log_low > 0.0 { log_low.exp().next_down().next_down().max(1.0) } else { 1.0 };
-        Self { log_low: log_low.max(0.0), factor_low: factor_low.min(f64::MAX) }
-    }
-
-    /// A lower bound of `exp(eps d) * z`.
-    fn factor_times(&self, z: f64) -> f64 {
-        if self.factor_low == 1.0 || z == 0.0 {
-            return z;
-        }
-        (self.factor_low * z).next_down().max(z)
-    }
-
-    /// The pairs whose excess is at most `worst`.
-    fn no_worse_than(&self, worst: f64) -> Harmless {
-        // Rounded down: one unit for the sum, one for the library's exp, and some to spare.
-        let log = (worst + self.log_low).next_down();
-        Harmless { ratio: log.exp() * (1.0 - 8.0 * f64::EPSILON) }
-    }
-
-    /// An upper bound of `|ln(a / b)| - eps d`; at most zero exactly when the limit is proven.
-    fn log_excess(&self, a: f64, b: f64) -> f64 {
-        let (large, small) = (a.max(b), a.min(b));
-        if !(small >= 0.0 && large.is_finite()) {
-            return f64::INFINITY;
-        }
-        if large == 0.0 {
-            return f64::NEG_INFINITY; // the whole pair is zero: nothing to compare
-        }
-        if small == 0.0 {
-            return f64::INFINITY;
-        }
-        let log_high = if large == small { 0.0 } else { log_ratio_high(large, small) };
-        let excess = (log_high - self.log_low).next_up();
-        if large <= self.factor_times(small) {
-            // Proven by multiplication; the logarithm's own rounding must not deny it.
-            return if large == small && self.log_low == 0.0 { 0.0 } else { excess.min(0.0) };
-        }
-        // Not proven: even where the logarithms cannot tell, it counts as a violation.
-        excess.max(f64::MIN_POSITIVE)
-    }
-}
-
-/// Pairs that need no logarithm, because something at least as bad is known: nearly all of them.
-struct Harmless {
-    /// Lower bound of the largest ratio that is no worse.
-    ratio: f64,
-}
-
-impl Harmless {
-    /// Whether a pair is one of them for certain. Below the normal numbers products are too inexact to say.
-    fn has(&self, large: f64, small: f64) -> bool {
-        small >= f64::MIN_POSITIVE && large < f64::INFINITY && large <= self.ratio * small
-    }
-}
-
-/// An upper bound of `ln(large / small)` for `large > small > 0`.
-fn log_ratio_high(large: f64, small: f64) -> f64 {
-    let ratio = (large / small).next_up();
-    if ratio.is_finite() {
-        return ratio.ln().next_up().next_up();
-    }
-    // The quotient overflows: the logarithms apart, each within one unit in the last place.
-    let (log_large, log_small) = (large.ln(), small.ln());
-    let slack = 4.0 * f64::EPSILON * (log_large.abs() + log_small.abs());
-    log_large - log_small + slack
+    report.add_row_sum(i, &RowSum::of(row));
 }
 
 #[cfg(test)]
@@ -304,29 +207,6 @@ mod tests {
         assert!(report.worst_log_excess > 0.0);
         let report = check(&problem, &dense([large * (1.0 - 2e-15), 0.2, small, 0.2]), &[]);
         assert!(report.worst_log_excess <= 0.0);
-    }
-
-    #[test]
-    fn pairs_passed_over_are_no_worse_than_what_is_recorded() {
-        for distance in [1e-3, 0.3, 5.0] {
-            let limit = ArcLimit::new(1.7, distance);
-            for worst in [f64::NEG_INFINITY, -2.0, -1e-3, -1e-12, 0.0, 0.5, f64::INFINITY] {
-                let harmless = limit.no_worse_than(worst);
-                let edge = (worst + limit.log_low).exp();
-                for small in [1e-300, 0.1, 0.7] {
-                    for step in -60..=20 {
-                        let large = small * edge * (1.0 + f64::from(step) * f64::EPSILON);
-                        if large < small || large.is_infinite() || (-40..=-4).contains(&step) {
-                            continue;
-                        }
-                        // Where rounding might decide nothing is passed over.
-                        assert_eq!(harmless.has(large, small), step < -40);
-                    }
-                }
-            }
-            assert!(!limit.no_worse_than(f64::INFINITY).has(f64::INFINITY, f64::INFINITY));
-            assert!(!limit.no_worse_than(0.0).has(1e-323, 5e-324));
-        }
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! say of each column that was left out how much it could have helped ([`column_bound`]). Those that could help too
 //! much join and the problem is solved again; so the answer, its bound and its gap are those of the whole problem.
 
-use crate::bound::column_bound;
+use crate::certificate::column_bound;
+use crate::certificate::rounding::{LowSum, sum_below};
 use crate::colgen;
 use crate::cost::DenseCost;
 use crate::error::Error;
@@ -54,9 +55,8 @@ pub fn solve(problem: &Problem, settings: &Settings, engine: Engine) -> Result<S
             Err(error) => return Err(error),
         };
         let mut help = help(problem, &solution.certificate.mu, &idle)?;
-        // Nothing helps by a positive amount; the sum is rounded down.
-        let helped = help.iter().map(|(_, help)| help).sum::<f64>() * (1.0 + 1e-12);
-        let lower_bound = (solution.lower_bound + helped).next_down().max(0.0);
+        let helped = help.iter().map(|(_, help)| *help);
+        let lower_bound = sum_below(helped.chain([solution.lower_bound])).max(0.0);
         let gap = relative_gap(problem.mean_cost(), solution.objective, lower_bound);
         if gap <= settings.gap.max(solution.gap) || stop.requested() {
             let whole = Solution {
@@ -143,22 +143,18 @@ fn help(problem: &Problem, mu: &[f64], idle: &[usize]) -> Result<Vec<(usize, f64
 /// dual of its row, and what is tied costs no less than it earns.
 fn not_plainly_idle(problem: &Problem, mu: &[f64], idle: &[usize]) -> Vec<usize> {
     let mut undercuts = vec![false; idle.len()];
-    let (mut tied, mut size) = (vec![0.0; idle.len()], vec![0.0; idle.len()]);
+    let mut tied = vec![LowSum::default(); idle.len()];
     let mut costs = vec![0.0; problem.columns()];
     for (i, mu) in mu.iter().enumerate() {
         problem.cost().fill_row(i, &mut costs);
         for (at, &k) in idle.iter().enumerate() {
             match problem.tie(i, k) {
                 None => undercuts[at] |= costs[k] < *mu,
-                Some(factor) => {
-                    tied[at] += factor * (costs[k] - mu);
-                    size[at] += factor * (costs[k] + mu.abs());
-                }
+                Some(factor) => tied[at].extend([factor * costs[k], -factor * mu]),
             }
         }
     }
-    let rounding = (problem.rows() + 4) as f64 * f64::EPSILON;
-    let doubtful = |at: &usize| undercuts[*at] || tied[*at] < rounding * size[*at];
+    let doubtful = |at: &usize| undercuts[*at] || tied[*at].low() < 0.0;
     (0..idle.len()).filter(doubtful).map(|at| idle[at]).collect()
 }
 

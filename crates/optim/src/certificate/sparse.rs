@@ -1,21 +1,22 @@
-//! The independent check of a sparse matrix: every arc in every column, tails included.
+//! The same check for a sparse matrix: every arc in every column, tails included.
 //!
 //! Why this covers every column of an arc (i, j): a column explicit in at least one of the two rows
 //! is met when their explicit lists are merged, the tail standing in on the other side; a column
 //! explicit in neither is either absent, zero in both, or has the ratio `tail_i / tail_j`, one
-//! comparison for all of them. All comparisons are rounded against ourselves, and there is no
-//! tolerance. Nothing here is shared with the solver.
+//! comparison for all of them.
 
 use std::convert::Infallible;
 
 use rayon::prelude::*;
 
-use crate::check::Report;
+use super::arc_limit::{ArcLimit, Worst};
+use super::check::Report;
+use super::rounding::RowSum;
 use crate::matrix::RowSource;
-use crate::problem::Problem;
+use crate::problem::{Arc, Problem};
 use crate::sparse_rows::SparseRows;
 
-/// Checks a sparse matrix against an untied problem; the same report as [`crate::check::check`].
+/// Checks a sparse matrix against an untied problem; the same report as [`super::check()`].
 pub fn check_sparse(problem: &Problem, z: &SparseRows) -> Report {
     let Ok(report) = check_while(problem, z, || Ok::<(), Infallible>(()));
     report
@@ -46,32 +47,25 @@ pub(crate) fn check_while<E: Send>(
         .collect::<Result<_, E>>()?;
     for (i, row) in rows.iter().enumerate() {
         report.cost += row.cost;
-        if row.sum_error > report.worst_row_sum_error {
-            (report.worst_row_sum_error, report.worst_row) = (row.sum_error, i);
-        }
+        report.add_row_sum(i, &row.sum);
         if let (None, Some(k)) = (report.not_a_probability, row.not_a_probability) {
             report.not_a_probability = Some((i, k));
         }
     }
-    let arcs: Vec<(f64, (usize, usize))> = problem
+    let worst: Vec<Worst> = problem
         .arcs()
         .par_iter()
         .map(|arc| {
             proceed()?;
-            let (ratio, entry) = worst_ratio(z, arc.i, arc.j);
-            Ok((log_excess(ratio, problem.epsilon(), arc.d), entry))
+            Ok(worst_pair(z, arc, ArcLimit::new(problem.epsilon(), arc.d)))
         })
         .collect::<Result<_, E>>()?;
-    for (excess, entry) in arcs {
-        if excess > report.worst_log_excess {
-            (report.worst_log_excess, report.worst_entry) = (excess, Some(entry));
-        }
-    }
+    problem.arcs().iter().zip(&worst).for_each(|(arc, worst)| report.add_arc(arc, worst));
     Ok(report)
 }
 
 struct RowCheck {
-    sum_error: f64,
+    sum: RowSum,
     cost: f64,
     not_a_probability: Option<usize>,
 }
@@ -102,8 +96,7 @@ impl RowCheck {
         let mut explicit_sum = 0.0;
         let valid = |value: f64| (0.0..=1.0).contains(&value);
         let mut not_a_probability = (!valid(tail)).then_some(0);
-        let mut sum = TwoSum::default();
-        sum.add(-1.0);
+        let mut sum = RowSum::new();
         let mut cost = 0.0;
         let mut previous = None;
         for (&k, &value) in columns.iter().zip(values) {
@@ -123,34 +116,18 @@ impl RowCheck {
             Some(all) => (all - explicit_sum).max(0.0),
             None => costs.iter().zip(z.present()).map(|(c, &p)| if p { *c } else { 0.0 }).sum(),
         };
-        let error = sum.magnitude_above();
-        Self {
-            sum_error: if error.is_nan() { f64::INFINITY } else { error },
-            cost: cost + tail * in_tail,
-            not_a_probability,
-        }
+        Self { sum, cost: cost + tail * in_tail, not_a_probability }
     }
 }
 
-/// The largest ratio, either way, of two rows over all columns (rounded up), and where it is.
-fn worst_ratio(z: &SparseRows, i: usize, j: usize) -> (f64, (usize, usize)) {
-    let ((ki, vi), (kj, vj)) = (z.explicit(i), z.explicit(j));
+/// The pair of entries of two rows, over all columns, that breaks their limit most.
+fn worst_pair(z: &SparseRows, arc: &Arc, limit: ArcLimit) -> Worst {
+    let ((ki, vi), (kj, vj)) = (z.explicit(arc.i), z.explicit(arc.j));
     let (mut a, mut b) = (0, 0);
-    let (tail_i, tail_j) = (z.tail(i), z.tail(j));
-    let (mut worst, mut entry) = (1.0, (i, 0));
-    let mut compare = |at_i: f64, at_j: f64, k: usize| {
-        if at_i == at_j {
-            return;
-        }
-        let ratio = at_i.max(at_j) / at_i.min(at_j);
-        // NaN and x / 0 must count as worst.
-        if ratio.is_nan() || ratio > worst {
-            worst = if ratio.is_nan() { f64::INFINITY } else { ratio };
-            entry = (if at_i > at_j { i } else { j }, k);
-        }
-    };
+    let (tail_i, tail_j) = (z.tail(arc.i), z.tail(arc.j));
+    let mut worst = Worst::new(limit, f64::NEG_INFINITY);
     if let Some(k) = z.present().iter().position(|&p| p) {
-        compare(tail_i, tail_j, k);
+        worst.compare(tail_i, tail_j, k);
     }
     while a < ki.len() || b < kj.len() {
         let left = ki.get(a).copied().unwrap_or(u32::MAX);
@@ -165,54 +142,9 @@ fn worst_ratio(z: &SparseRows, i: usize, j: usize) -> (f64, (usize, usize)) {
             at_j = vj[b];
             b += 1;
         }
-        compare(at_i, at_j, k as usize);
+        worst.compare(at_i, at_j, k as usize);
     }
-    (if worst == 1.0 { 1.0 } else { worst.next_up() }, entry)
-}
-
-/// An upper bound of `ln(ratio) - eps d`; positive unless `ratio <= exp(eps d)` is certain.
-fn log_excess(ratio: f64, epsilon: f64, distance: f64) -> f64 {
-    let product = epsilon * distance;
-    let exact = f64::mul_add(epsilon, distance, -product) >= 0.0;
-    let length = if exact { product } else { product.next_down() };
-    if ratio == 1.0 {
-        return -length;
-    }
-    let allowed = if length > 0.0 { length.exp().next_down().next_down() } else { 1.0 };
-    let excess = (ratio.ln().next_up().next_up() - length).next_up();
-    if ratio <= allowed { excess.min(0.0) } else { excess.max(f64::MIN_POSITIVE) }
-}
-
-/// A running sum in two parts, exact to about twice the precision of `f64`.
-#[derive(Default)]
-struct TwoSum {
-    high: f64,
-    low: f64,
-    terms: usize,
-}
-
-impl TwoSum {
-    fn add(&mut self, value: f64) {
-        let sum = self.high + value;
-        let back = sum - self.high;
-        self.low += (self.high - (sum - back)) + (value - back);
-        self.high = sum;
-        self.terms += 1;
-    }
-
-    /// Adds `a * b` without rounding the product.
-    fn add_product(&mut self, a: f64, b: f64) {
-        let product = a * b;
-        self.add(product);
-        self.add(f64::mul_add(a, b, -product));
-    }
-
-    /// An upper bound of the absolute value: the low parts sum to at most `terms * u` with a
-    /// rounding of u each, all partial sums being at most 2.
-    fn magnitude_above(&self) -> f64 {
-        let slack = (self.terms as f64) * (self.terms as f64) * f64::EPSILON * f64::EPSILON;
-        ((self.high + self.low).abs() + slack).next_up()
-    }
+    worst
 }
 
 #[cfg(test)]

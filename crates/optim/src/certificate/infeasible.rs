@@ -6,9 +6,10 @@
 //! them, and it looks at one column at a time: that rows contradict each other only all together takes multipliers, which
 //! engines prove themselves ([`Infeasibility::RowsContradict`]).
 
+use super::rounding::product_above;
 use crate::error::Infeasibility;
 use crate::problem::Problem;
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Logarithms that differ by no more than this, relative to their size, may be equal.
@@ -121,7 +122,7 @@ impl Ways {
     fn new(problem: &Problem) -> Self {
         let mut beside = vec![Vec::new(); problem.rows()];
         for arc in problem.arcs() {
-            let log = problem.epsilon() * arc.d * (1.0 + 2.0 * f64::EPSILON);
+            let log = product_above(problem.epsilon(), arc.d);
             beside[arc.i].push((arc.j, log));
             beside[arc.j].push((arc.i, log));
         }
@@ -130,10 +131,12 @@ impl Ways {
 
     /// For every row the least of its own number and those of all others plus the way there.
     fn least(&self, mut numbers: Vec<f64>) -> Vec<f64> {
-        let mut heap: BinaryHeap<Lowest> =
-            numbers.iter().enumerate().map(|(row, number)| Lowest(*number, row)).collect();
-        while let Some(Lowest(number, row)) = heap.pop() {
-            if number > numbers[row] {
+        let entry = |number: f64, row: usize| Reverse((ordered(number), row));
+        let mut heap: BinaryHeap<_> =
+            numbers.iter().enumerate().map(|(row, number)| entry(*number, row)).collect();
+        while let Some(Reverse((key, row))) = heap.pop() {
+            let number = numbers[row];
+            if key > ordered(number) {
                 continue;
             }
             for &(other, log) in &self.beside[row] {
@@ -141,7 +144,7 @@ impl Ways {
                 let next = if number == f64::NEG_INFINITY { number } else { number + log };
                 if next < numbers[other] {
                     numbers[other] = next;
-                    heap.push(Lowest(next, other));
+                    heap.push(entry(next, other));
                 }
             }
         }
@@ -149,28 +152,11 @@ impl Ways {
     }
 }
 
-/// A row with its number in a heap, the lowest first.
-struct Lowest(f64, usize);
-
-impl Ord for Lowest {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.0.total_cmp(&self.0).then(other.1.cmp(&self.1))
-    }
+/// Whole numbers in the order of the numbers they stand for.
+fn ordered(number: f64) -> i64 {
+    let bits = number.to_bits().cast_signed();
+    if bits < 0 { bits ^ i64::MAX } else { bits }
 }
-
-impl PartialOrd for Lowest {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Lowest {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Lowest {}
 
 #[cfg(test)]
 mod tests {

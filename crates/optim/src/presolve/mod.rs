@@ -1,0 +1,32 @@
+//! Presolve: reductions that make a problem smaller or tamer before an engine sees it, each with its way back (postsolve).
+//!
+//! | reduction | what the engine sees | postsolve |
+//! |---|---|---|
+//! | `scaling` | costs and factors of ties near 1, by powers of two | costs, duals and y divided again, tied entries made afresh |
+//! | `coincident` | rows at one spot as one row with the sum of their costs | a copy of its row for each, its dual shared out |
+//! | `components` | rows that no chain of arcs joins, part by part | rows and duals in their places, costs and bounds added up |
+//! | [`idle_columns`] | the columns that look promising | zeros in the others, which the duals prove idle, or they join |
+//!
+//! An engine's row in an error finds its way back as well. What comes out is a solution of the problem as it was asked, and
+//! `verified` looks at it as such. Scaling stands before every engine (`verified`), coincident rows before column generation,
+//! Benders and direct, components before column generation; idle columns are left out where the caller asks for it. The engine
+//! for large maps is not reduced: it needs a column for every row, and its matrices are sparse.
+
+pub(crate) mod coincident;
+pub(crate) mod components;
+pub mod idle_columns;
+pub(crate) mod scaling;
+
+use crate::error::Error;
+use crate::problem::Problem;
+use crate::settings::Settings;
+use crate::solution::Solution;
+
+/// Solves a problem with coincident rows as one and independent parts by themselves.
+pub(crate) fn solve(
+    problem: &Problem,
+    settings: &Settings,
+    engine: impl Fn(&Problem, &Settings) -> Result<Solution, Error> + Sync + Send,
+) -> Result<Solution, Error> {
+    coincident::solve(problem, settings, |merged| components::solve(merged, settings, &engine))
+}
