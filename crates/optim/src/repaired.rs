@@ -1,7 +1,7 @@
 //! From what another solver found to a matrix that is strict, so that costs can be compared: general solvers stop at tolerances,
 //! and what breaks a constraint by a little costs less than it should.
 
-use crate::certificate::check::{Report, check};
+use crate::certificate::{Report, check};
 use crate::colgen::repair::close;
 use crate::matrix::{DenseMatrix, Matrix};
 use crate::problem::Problem;
