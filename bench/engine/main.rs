@@ -11,7 +11,8 @@
 mod process;
 mod rome;
 
-use lrgeo_optim::{DenseCost, Problem, Progress, Settings, check, colgen, format, strict};
+use lrgeo_optim::certificate::check;
+use lrgeo_optim::{DenseCost, Problem, Progress, Settings, colgen, format, strict};
 use rome::{City, Random, even_grid};
 use std::path::Path;
 use std::sync::Arc;
@@ -152,7 +153,7 @@ fn repair(problem: &str, solution: &str, rest: &[String]) {
     let file = format::read_solution(&bytes, &format::Limits::default()).expect("a solution");
     let found = file.found().expect("a matrix");
     let draft = found.z.as_dense().expect("a dense matrix");
-    let before = check::check(&problem, &found.z, &[]);
+    let before = check(&problem, &found.z, &[]);
     let Some((z, report)) = strict(&problem, draft) else {
         println!("{{\"cost\":null,\"cost_before\":{:?}}}", before.cost);
         return;

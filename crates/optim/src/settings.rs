@@ -36,12 +36,14 @@ impl Clock for StdClock {
 pub struct Progress {
     /// Iterations done.
     pub iteration: usize,
-    /// Cost of the best matrix so far; infinite before there is one.
+    /// Cost of the best matrix so far, which would be the result if the solve were stopped now; infinite before there is one.
     pub upper_bound: f64,
     /// Best proven lower bound.
     pub lower_bound: f64,
     /// Relative gap between the two, see [`crate::relative_gap`].
     pub gap: f64,
+    /// The gap that the iterate promises; a matrix that keeps it has yet to be made.
+    pub promised: f64,
     /// Columns (rays, cuts) in the master problem.
     pub columns: usize,
     /// Seconds since the start; zero without a clock.

@@ -143,7 +143,8 @@ fn solve_merged(
         let (upper_bound, lower_bound) = (best.upper_bound(), best.lower_bound);
         trace.push(TracePoint { iteration, upper_bound, lower_bound, seconds });
         let (gap, columns) = (best.gap(), master.cuts());
-        stop.report(Progress { iteration, upper_bound, lower_bound, gap, columns, seconds });
+        let promised = gap;
+        stop.report(Progress { iteration, upper_bound, lower_bound, gap, promised, columns, seconds });
         let stuck = !walked && before == (upper_bound, lower_bound);
         if best.is_done(settings, options) || stop.requested() || path.is_none() || stuck {
             break;

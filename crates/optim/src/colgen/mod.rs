@@ -10,9 +10,11 @@ mod closed_form;
 mod dense;
 mod dual;
 mod family;
+mod incumbent;
 mod interior;
 mod links;
 mod master;
+mod normalise;
 mod output;
 mod polish;
 mod pricing;
@@ -31,9 +33,10 @@ use crate::cost::DenseCost;
 use crate::error::{Error, Infeasibility};
 use crate::problem::Problem;
 use crate::settings::{Progress, Settings, Stop};
-use crate::solution::{Solution, Status, TracePoint};
+use crate::solution::{Solution, Status, TracePoint, relative_gap};
 use crate::verified::ROW_SUM_ERROR;
 use crate::{presolve, verified};
+use incumbent::Incumbent;
 use block::{Blocks, NO_ROW, Root};
 use master::{Column, Kind, Link, Master};
 use pricing::price_all;
@@ -57,6 +60,21 @@ const ADVANCED: f64 = 0.99;
 
 /// After an attempt at a strict matrix that was not good enough the next one waits for a smaller gap, or for so many iterations.
 const PAUSE: usize = 10;
+
+/// Above this promised gap the iterate is too far from a vertex to be polished.
+const POLISHED_GAP: f64 = 1e-3;
+
+/// A gap from which on a solve ends while the iterate is still far from every vertex, and the share of its time that goes into
+/// incumbents on the way; of other solves it is less, since polishing will end them.
+const LOOSE_GAP: f64 = 1e-3;
+const LOOSE_SHARE: f64 = 0.5;
+const TIGHT_SHARE: f64 = 0.03;
+
+/// Solves that have not taken so many seconds yet will end soon: their incumbents are not improved on the way.
+const FIRST_SECONDS: f64 = 1.0;
+
+/// Mixing the rays anew takes about as long as so many iterations.
+const ATTEMPT_ROUNDS: f64 = 2.0;
 
 /// A further iteration, and the matrix and proof after it, take about so many times as long as the iteration before.
 const ROUND_AND_END: f64 = 2.5;
@@ -173,6 +191,11 @@ struct Run<'a> {
     /// Whether the last round raised the bound, and how many did not after one that did not either.
     raised: bool,
     idle_rounds: usize,
+    /// What would be handed out now, and seconds spent on it.
+    incumbent: Option<Incumbent>,
+    spent: f64,
+    /// Duals and the bound that they prove, rounding included.
+    proof: (Vec<f64>, f64),
     trace: Vec<TracePoint>,
 }
 
@@ -243,6 +266,9 @@ impl<'a> Run<'a> {
             generated: 0,
             raised: true,
             idle_rounds: 0,
+            incumbent: None,
+            spent: 0.0,
+            proof: (vec![0.0; problem.rows()], 0.0),
             trace: Vec::new(),
             blocks,
         })
@@ -300,57 +326,70 @@ impl<'a> Run<'a> {
     fn iterate(&mut self) -> Result<Solution, Error> {
         let enough = 0.9 * self.settings.gap;
         let (mut wanted, mut last_attempt) = (enough, 0);
-        let mut best: Option<Solution> = None;
         let mut progress = Advance::default();
         loop {
             let begun = self.stop.seconds();
             let round = self.round()?;
-            let next = ROUND_AND_END * (self.stop.seconds() - begun);
+            let took = self.stop.seconds() - begun;
             let is_stuck = progress.is_over(self.iterations, round.gap, self.lower_bound);
             let is_over = is_stuck || self.iterations >= MOST_ITERATIONS;
-            let stopped = self.stop.requested() || self.stop.is_too_late_for(next) || is_over;
+            let stopped =
+                self.stop.requested() || self.stop.is_too_late_for(ROUND_AND_END * took) || is_over;
             let is_due = self.iterations >= last_attempt + PAUSE && round.gap <= enough;
-            if round.gap <= wanted || is_due || stopped {
+            let is_promising = round.gap <= wanted || is_due;
+            let mut failed = None;
+            if is_promising || (stopped && self.incumbent.is_none()) {
                 last_attempt = self.iterations;
-                let finished = self.finish();
-                if let Ok(solution) = &finished {
-                    // The proof rounds against us; what it does not confirm must not end the search.
-                    self.lower_bound = self.lower_bound.min(solution.lower_bound);
-                }
-                if let Ok(solution) = &finished
-                    && best.as_ref().is_none_or(|best| self.is_better(solution, best))
-                {
-                    best = Some(solution.clone());
-                }
-                match (finished, best.take()) {
-                    (_, Some(best)) if stopped || self.accepts(&best, wanted) => return Ok(best),
-                    (Err(error), None) if stopped => return Err(error),
-                    (_, kept) => best = kept,
-                }
+                failed = self.attempt(round.gap).err();
                 wanted *= 0.3;
+            } else if !stopped && self.can_afford_attempt(took) {
+                self.improve_incumbent();
+            }
+            if is_promising || stopped {
+                self.prove();
+                if self.stop.aborted() {
+                    return Err(Error::StoppedEarly);
+                }
+                if stopped || self.is_good_enough(wanted) {
+                    let error = failed.unwrap_or(Error::StoppedEarly);
+                    return self.solution().ok_or(error);
+                }
             }
             self.add_columns(round);
         }
     }
 
-    /// Whether a solution has row sums that the checker accepts and another does not; else, whether it has the smaller gap
-    /// or, where both suffice, the smaller error of row sums.
-    fn is_better(&self, solution: &Solution, than: &Solution) -> bool {
-        let open = |solution: &Solution| solution.gap.max(self.settings.gap);
-        let error = |solution: &Solution| solution.certificate.worst_row_sum_error;
-        let holds = |solution: &Solution| error(solution) <= ROW_SUM_ERROR;
-        if holds(solution) != holds(than) {
-            return holds(solution);
+    /// A strict matrix for the gap promised: near a vertex by polishing the iterate, else by mixing its rays anew.
+    fn attempt(&mut self, promised: f64) -> Result<(), Error> {
+        if self.is_plain() && promised > POLISHED_GAP {
+            self.improve_incumbent();
+            return Ok(());
         }
-        open(solution) < open(than)
-            || (open(solution) == open(than) && error(solution) < error(than))
+        let polished = self.polish_incumbent();
+        if polished.is_err() && self.is_plain() && self.settings.gap >= LOOSE_GAP {
+            self.improve_incumbent();
+            return Ok(());
+        }
+        polished
+    }
+
+    /// Whether mixing rays for a better incumbent takes little of the time there is: a promised gap is no matrix, and whoever stops the
+    /// solve wants one.
+    fn can_afford_attempt(&self, round: f64) -> bool {
+        let share = if self.settings.gap >= LOOSE_GAP { LOOSE_SHARE } else { TIGHT_SHARE };
+        let seconds = self.stop.seconds();
+        self.is_plain()
+            && seconds >= FIRST_SECONDS
+            && self.spent + ATTEMPT_ROUNDS * round <= share * seconds
     }
 
     /// Whether gap and row sums are good enough, the latter unless several attempts were no better.
-    fn accepts(&self, solution: &Solution, wanted: f64) -> bool {
+    fn is_good_enough(&self, wanted: f64) -> bool {
         let tired = wanted < 1e-4 * self.settings.gap;
-        solution.gap <= self.settings.gap
-            && (solution.certificate.worst_row_sum_error <= ROW_SUM_ERROR || tired)
+        self.incumbent.as_ref().is_some_and(|Incumbent { report, .. }| {
+            relative_gap(self.mean_cost, report.cost, self.proof.1) <= self.settings.gap
+                && (report.worst_row_sum_error <= ROW_SUM_ERROR || tired)
+        })
     }
 
     /// No matrix costs more than every row at its dearest: a bound above that proves infeasibility, once it is proven itself.
@@ -370,19 +409,17 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn report(&mut self, estimate: f64, gap: f64) {
-        let seconds = self.stop.seconds();
-        self.trace.push(TracePoint {
-            iteration: self.iterations,
-            upper_bound: estimate,
-            lower_bound: self.lower_bound,
-            seconds,
-        });
+    fn report(&mut self, promised: f64) {
+        let (seconds, upper_bound) = (self.stop.seconds(), self.upper_bound());
+        let lower_bound = self.proof.1.max(self.lower_bound);
+        let iteration = self.iterations;
+        self.trace.push(TracePoint { iteration, upper_bound, lower_bound, seconds });
         self.stop.report(Progress {
-            iteration: self.iterations,
-            upper_bound: estimate,
-            lower_bound: self.lower_bound,
-            gap,
+            iteration,
+            upper_bound,
+            lower_bound,
+            gap: relative_gap(self.mean_cost, upper_bound, lower_bound),
+            promised,
             columns: self.master.columns.len(),
             seconds,
         });

@@ -4,9 +4,10 @@ use super::block::Root;
 use super::master::Kind;
 use super::pricing::{node_weights, price_all};
 use super::prove::Prover;
-use super::{Run, repair};
+use super::Run;
+use super::incumbent::Incumbent;
 use crate::bound::proven_nearby;
-use crate::certificate::{bound_of_flows, check};
+use crate::certificate::bound_of_flows;
 use crate::cone::Scratch;
 use crate::error::Error;
 use crate::matrix::{DenseMatrix, Matrix};
@@ -19,45 +20,45 @@ use crate::solution::{Certificate, Solution, Status, relative_gap};
 /// would undo the bound. Any margin makes them positive.
 const MARGINS: [f64; 3] = [1e-11, 1e-10, 1e-9];
 
+/// Row sums that are off by more than this are not polished.
+const POLISHED: f64 = 1e-9;
+
 /// A proof may lose this share of the gap wanted.
 const LOSS: f64 = 0.1;
 
 impl Run<'_> {
-    /// The strict matrix of the current iterate, checked. The iterate itself is left as it was.
-    pub(super) fn finish(&mut self) -> Result<Solution, Error> {
+    /// Takes the matrix of the current iterate, its row sums put right to the last bits, if it is strict and better than what there is.
+    /// The iterate itself is left as it was.
+    pub(super) fn polish_incumbent(&mut self) -> Result<(), Error> {
         let weights = self.master.x.clone();
         let stop = self.stop;
         let residual = self.master.polish(|| stop.aborted());
-        let (mut z, y) = self.matrix();
+        let (z, y) = self.matrix();
         self.master.x = weights;
-        if stop.aborted() {
+        if stop.aborted() || residual > POLISHED {
             return Err(Error::StoppedEarly);
         }
-        let untied = !self.problem.has_ties() && self.problem.bounds().is_empty();
-        if residual > 1e-9 {
-            if !untied {
-                return Err(Error::StoppedEarly);
-            }
-            // Nothing tied: reporting every column equally often is always feasible.
-            let share = 1.0 / self.problem.columns() as f64;
-            (0..z.rows()).for_each(|i| z.row_mut(i).fill(share));
-        } else if untied {
-            repair::mix_uniform(&mut z);
-        }
-        repair::close(self.problem, &mut z);
-        let z = Matrix::Dense(z);
-        let report = check(self.problem, &z, &y);
-        if !report.is_strict() {
-            let (row, column) = report.worst_entry.unwrap_or((0, 0));
-            let worst_log_excess = report.worst_log_excess;
-            return Err(Error::NotStrict { worst_log_excess, row, column });
-        }
-        let (mu, lower_bound) = self.proven_bound();
+        self.offer(z, y)
+    }
+
+    /// Proves the bound of the best duals, and forgets what the proof does not confirm: it must not end the search.
+    pub(super) fn prove(&mut self) {
+        let (mu, bound) = self.proven_bound();
         if self.stop.aborted() {
-            return Err(Error::StoppedEarly);
+            return;
         }
+        self.lower_bound = self.lower_bound.min(bound);
+        if bound > self.proof.1 {
+            self.proof = (mu, bound);
+        }
+    }
+
+    /// The incumbent and what is proven about it.
+    pub(super) fn solution(&mut self) -> Option<Solution> {
+        let Incumbent { z, y, report } = self.incumbent.take()?;
+        let (mu, lower_bound) = std::mem::take(&mut self.proof);
         let gap = relative_gap(self.mean_cost, report.cost, lower_bound);
-        Ok(Solution {
+        Some(Solution {
             status: Status::of_gap(gap, self.settings.gap),
             objective: report.cost,
             lower_bound,
@@ -65,14 +66,14 @@ impl Run<'_> {
             iterations: self.iterations,
             columns: self.generated,
             seconds: self.stop.seconds(),
-            z,
+            z: Matrix::Dense(z),
             y,
             certificate: Certificate {
                 worst_log_excess: report.worst_log_excess,
                 worst_row_sum_error: report.worst_row_sum_error,
                 mu,
             },
-            trace: self.trace.clone(),
+            trace: std::mem::take(&mut self.trace),
         })
     }
 
@@ -146,7 +147,7 @@ impl Run<'_> {
     }
 
     /// The matrix and y of the current weights.
-    fn matrix(&self) -> (DenseMatrix, Vec<f64>) {
+    pub(super) fn matrix(&self) -> (DenseMatrix, Vec<f64>) {
         let (rows, columns) = (self.problem.rows(), self.problem.columns());
         // Column by column, then turned: rays are columns of the matrix.
         let mut by_column = vec![0.0; rows * columns];

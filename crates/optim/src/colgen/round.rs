@@ -68,7 +68,7 @@ impl Run<'_> {
         self.refuse_infeasible()?;
         let estimate = self.estimate();
         let gap = relative_gap(self.mean_cost, estimate, self.lower_bound);
-        self.report(estimate, gap);
+        self.report(gap);
         // An iterate may be worse than the ones before it; what they had reached is no less in reach.
         self.best_estimate = self.best_estimate.min(estimate);
         let open =

@@ -15,6 +15,9 @@ use crate::solution::{Solution, relative_gap};
 /// what it gives.
 const NEAR_CLOSED_FORM: f64 = 0.006;
 
+/// Rows from which on there is a matrix before the first iteration is over: below, that takes no second.
+const EARLY_INCUMBENT: usize = 300;
+
 /// So many trees tell what most of them do.
 const SAMPLED_TREES: usize = 200;
 
@@ -40,10 +43,14 @@ impl Run<'_> {
         if cones_only {
             self.set_units(&closed.smooth);
         }
-        if self.is_near(&closed) {
-            return self.start_closed_form(closed);
+        let is_near = self.is_near(&closed);
+        if is_near && let Some(solution) = self.start_closed_form(&closed) {
+            return Some(solution);
         }
-        if cones_only {
+        if self.is_plain() && (!is_near || self.problem.rows() >= EARLY_INCUMBENT) {
+            self.remapped_exponential(&closed);
+        }
+        if cones_only && !is_near {
             self.start_smooth(closed.smooth);
         }
         None
@@ -136,8 +143,8 @@ impl Run<'_> {
 
     /// Begins from the duals of the closed form, made feasible, and from its weights; ends there if that is
     /// good enough.
-    fn start_closed_form(&mut self, closed: ClosedForm) -> Option<Solution> {
-        self.master.mu = closed.mu;
+    fn start_closed_form(&mut self, closed: &ClosedForm) -> Option<Solution> {
+        self.master.mu.clone_from(&closed.mu);
         let (feasible, found) = self.separate();
         if self.centre_bound <= 0.0 {
             self.trees = self.blocks.first_trees(self.settings.threads != 1);
@@ -156,7 +163,7 @@ impl Run<'_> {
         }
         self.spread_links();
         let mut exact = vec![0.0; self.master.columns.len()];
-        for ray in closed.rays {
+        for ray in &closed.rays {
             let weight = ray.weight.max(LEAST_WEIGHT);
             if ray.is_first {
                 self.master.x[first[ray.block]] = weight;
@@ -193,13 +200,16 @@ impl Run<'_> {
         }
         let inside = std::mem::replace(&mut self.master.x, weights);
         self.iterations += 1;
-        self.report(cost, gap);
-        let wanted = self.settings.gap;
-        let solution = self.finish().ok().filter(|solution| self.accepts(solution, wanted));
-        if solution.is_none() {
-            self.master.x = inside;
+        self.report(gap);
+        let polished = self.polish_incumbent();
+        self.master.x = inside;
+        if polished.is_ok() {
+            self.prove();
+            if self.is_good_enough(self.settings.gap) {
+                return self.solution();
+            }
         }
-        solution
+        None
     }
 
     /// Weights of y and its points that meet every link and add next to nothing to the row sums.

@@ -55,6 +55,8 @@ pub(super) struct Run<'a> {
     /// Seconds that proof and matrix take.
     reserve: f64,
     rays: usize,
+    /// The gap that the last iteration promised.
+    promised: f64,
     trace: Vec<TracePoint>,
 }
 
@@ -77,6 +79,7 @@ impl<'a> Run<'a> {
             tiling: Tiling::default(),
             reserve: 0.0,
             rays: 0,
+            promised: f64::INFINITY,
             trace: Vec::new(),
         })
     }
@@ -223,6 +226,7 @@ impl<'a> Run<'a> {
             let before = self.stop.seconds();
             let estimate = generation.iterate(&self.view)?;
             self.rays = self.rays.max(generation.rays());
+            self.promised = estimate.gap();
             let iterated = self.stop.seconds();
             // Whether another iteration would leave no time for them.
             let last = iterated + (iterated - before) + self.reserve >= limit;
@@ -330,6 +334,7 @@ impl<'a> Run<'a> {
             upper_bound: point.upper_bound,
             lower_bound: point.lower_bound,
             gap: self.gap(),
+            promised: self.promised.min(self.gap()),
             columns: self.rays,
             seconds: point.seconds,
         });

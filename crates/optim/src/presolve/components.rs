@@ -102,6 +102,7 @@ fn shared_progress(
             upper_bound,
             lower_bound,
             gap: relative_gap(mean_cost, upper_bound, lower_bound),
+            promised: reported().map(|part| part.promised).fold(0.0, f64::max),
             columns: reported().map(|part| part.columns).sum(),
             seconds: progress.seconds,
         });
