@@ -103,6 +103,9 @@ pub struct Solution {
 /// `(objective - lower_bound)` relative to the objective, or to a hundredth of the mean cost where
 /// the objective is smaller still: probabilities in `f64` cannot resolve an optimum below that.
 pub fn relative_gap(problem_mean_cost: f64, objective: f64, lower_bound: f64) -> f64 {
+    if objective == f64::INFINITY {
+        return f64::INFINITY;
+    }
     let difference = (objective - lower_bound).max(0.0);
     if difference == 0.0 {
         return 0.0;

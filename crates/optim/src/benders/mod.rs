@@ -144,7 +144,15 @@ fn solve_merged(
         trace.push(TracePoint { iteration, upper_bound, lower_bound, seconds });
         let (gap, columns) = (best.gap(), master.cuts());
         let promised = gap;
-        stop.report(Progress { iteration, upper_bound, lower_bound, gap, promised, columns, seconds });
+        stop.report(Progress {
+            iteration,
+            upper_bound,
+            lower_bound,
+            gap,
+            promised,
+            columns,
+            seconds,
+        });
         let stuck = !walked && before == (upper_bound, lower_bound);
         if best.is_done(settings, options) || stop.requested() || path.is_none() || stuck {
             break;

@@ -6,6 +6,7 @@
 
 use super::Run;
 use super::closed_form::ClosedForm;
+use super::dense::{axpy, dot};
 use super::normalise::normalise;
 use super::repair;
 use crate::certificate::{Report, check};
@@ -27,8 +28,9 @@ const LEFT_OPEN: f64 = 0.1;
 /// Row sums are off by no more than this before they are normalised, but for the artificials.
 const NEARLY_ONE: f64 = 1e-5;
 
-/// Halvings in the search for the largest exponent of the exponential mechanism.
-const HALVINGS: usize = 8;
+/// Rounds of expectation maximisation: after 10 sums are off by a quarter at worst, after 40 by a tenth, and costs fall by 1 to 6 %;
+/// 160 would halve that once more, for a twentieth of the time of a solve to 1e-6.
+const MIXINGS: usize = 40;
 
 /// A matrix that the checker has accepted.
 #[derive(Debug, Clone)]
@@ -121,52 +123,40 @@ impl Run<'_> {
         self.spent += self.stop.seconds() - begun;
     }
 
-    /// The exponential mechanism along the arcs, at the largest exponent that keeps them, each report remapped to the one that costs least:
-    /// what can be had without any optimiser.
-    pub(super) fn remapped_exponential(&mut self, closed: &ClosedForm) {
-        let (rows, arcs) = (self.problem.rows(), self.problem.arcs());
-        let logs: Vec<(usize, Vec<f64>)> = (closed.rays.iter())
-            .map(|ray| {
-                let column = self.blocks.blocks[ray.block].column;
-                (column, ray.values.iter().map(|value| value.ln()).collect())
-            })
-            .collect();
-        if logs.iter().any(|(_, logs)| logs.len() != rows) {
-            return; // rows in parts, which presolve solves one by one
+    /// What can be had without any optimiser: a mixture of exponential kernels, one around every row, each reported where it costs
+    /// least, with weights that bring all row sums near one.
+    ///
+    /// The weights are found by expectation maximisation (`E x = 1` after Richardson and Lucy), which keeps them positive where the closed form
+    /// does not. The matrix costs 3 to 15 % more than the optimum at eps*spacing from 0.5 to 1, and takes about a second at 2,500 places.
+    pub(super) fn mix_kernels(&mut self, closed: &ClosedForm) {
+        let rows = self.problem.rows();
+        let kernels = &closed.rays;
+        if kernels.len() < rows || kernels.iter().any(|kernel| kernel.values.len() != rows) {
+            return; // tied columns, or rows in parts, which presolve solves one by one
         }
-        let sums = |power: f64| {
+        let mass: Vec<f64> = kernels.iter().map(|kernel| kernel.values.iter().sum()).collect();
+        let mut x = vec![1.0; rows];
+        for _ in 0..MIXINGS {
             let mut sums = vec![0.0; rows];
-            for (_, logs) in &logs {
-                sums.iter_mut().zip(logs).for_each(|(sum, log)| *sum += (power * log).exp());
+            for (kernel, x) in kernels.iter().zip(&x) {
+                axpy(*x, &kernel.values, &mut sums);
             }
-            sums
-        };
-        let keeps_arcs = |power: f64, sums: &[f64]| {
-            arcs.iter().all(|arc| {
-                let length = self.problem.log_ratio(arc);
-                power * length + (sums[arc.i].ln() - sums[arc.j].ln()).abs() <= length * (1.0 - 1e-9)
-            })
-        };
-        // A sum varies along an arc by no more than its terms do, so half of epsilon is always enough.
-        let (mut power, mut above) = (0.5 - 1e-8, 1.0);
-        let mut best = sums(power);
-        for _ in 0..HALVINGS {
-            let middle = 0.5 * (power + above);
-            let tried = sums(middle);
-            if keeps_arcs(middle, &tried) {
-                (power, best) = (middle, tried);
-            } else {
-                above = middle;
+            sums.iter_mut().for_each(|sum| *sum = sum.recip());
+            for ((x, kernel), mass) in x.iter_mut().zip(kernels).zip(&mass) {
+                *x *= dot(&kernel.values, &sums) / mass;
             }
         }
         let mut z = DenseMatrix::zeros(rows, self.problem.columns());
-        for (column, logs) in &logs {
-            for (i, log) in logs.iter().enumerate() {
-                *z.at_mut(i, *column) += (power * log).exp() / best[i];
+        for (kernel, x) in kernels.iter().zip(&x) {
+            let column = self.blocks.blocks[kernel.block].column;
+            for (i, value) in kernel.values.iter().enumerate() {
+                *z.at_mut(i, column) += x * value;
             }
         }
-        let y = vec![0.0; self.problem.columns()];
-        // What does not hold is not taken.
-        let _ = self.offer(z, y);
+        if normalise(self.problem, &mut z, self.settings.threads != 1) {
+            // What does not hold is not taken.
+            let _ = self.offer(z, vec![0.0; self.problem.columns()]);
+        }
+        self.report(f64::INFINITY);
     }
 }

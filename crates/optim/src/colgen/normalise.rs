@@ -57,9 +57,12 @@ pub(super) fn normalise(problem: &Problem, z: &mut DenseMatrix, parallel: bool) 
 /// Raises every column to the least one that is nowhere below it and lies in the cone of these lengths.
 fn close(problem: &Problem, lengths: &[f64], z: &mut DenseMatrix, parallel: bool) {
     let (rows, columns) = (z.rows(), z.columns());
-    let arcs: Vec<(usize, usize, f64)> = (problem.arcs().iter().zip(lengths))
-        .map(|(arc, length)| (arc.i.min(arc.j), arc.i.max(arc.j), (-length).exp()))
-        .collect();
+    let mut neighbours: Vec<Vec<(usize, f64)>> = vec![Vec::new(); rows];
+    for (arc, length) in problem.arcs().iter().zip(lengths) {
+        let factor = (-length).exp();
+        neighbours[arc.i].push((arc.j, factor));
+        neighbours[arc.j].push((arc.i, factor));
+    }
     let mut panels: Vec<Vec<f64>> = (0..columns)
         .step_by(PANEL)
         .map(|first| {
@@ -72,16 +75,7 @@ fn close(problem: &Problem, lengths: &[f64], z: &mut DenseMatrix, parallel: bool
         })
         .collect();
     for_each(&mut panels, parallel, |(_, panel): (usize, &mut Vec<f64>), _: &mut ()| {
-        for sweep in 0..SWEEPS {
-            // There and back, so that what is raised at one end reaches the other in two sweeps.
-            let raised = match sweep % 2 {
-                0 => arcs.iter().fold(false, |raised, arc| raised | raise(panel, arc)),
-                _ => arcs.iter().rev().fold(false, |raised, arc| raised | raise(panel, arc)),
-            };
-            if !raised {
-                break;
-            }
-        }
+        close_panel(&neighbours, panel);
     });
     for (at, panel) in panels.into_iter().enumerate() {
         let (first, width) = (at * PANEL, PANEL.min(columns - at * PANEL));
@@ -91,16 +85,35 @@ fn close(problem: &Problem, lengths: &[f64], z: &mut DenseMatrix, parallel: bool
     }
 }
 
-/// Raises the entries at either end of an arc to what those at the other end ask for.
-fn raise(panel: &mut [f64], &(low, high, factor): &(usize, usize, f64)) -> bool {
-    let (before, after) = panel.split_at_mut(high * PANEL);
-    let (a, b) = (&mut before[low * PANEL..][..PANEL], &mut after[..PANEL]);
-    let mut raised = false;
-    for (a, b) in a.iter_mut().zip(b) {
-        let (floor_a, floor_b) = (*b * factor, *a * factor);
-        raised |= floor_a > *a || floor_b > *b;
-        *a = a.max(floor_a);
-        *b = b.max(floor_b);
+/// Relaxes all arcs until nothing rises (Bellman and Ford), from the largest rows of the panel to its smallest: near columns fall off in
+/// nearly the same order, so that most of the work is done in one sweep, as if each had a heap of its own.
+fn close_panel(neighbours: &[Vec<(usize, f64)>], panel: &mut [f64]) {
+    let largest = |lanes: &[f64]| lanes.iter().fold(0.0, |most: f64, value| most.max(*value));
+    let sizes: Vec<f64> = panel.chunks_exact(PANEL).map(largest).collect();
+    let mut order: Vec<usize> = (0..neighbours.len()).collect();
+    order.sort_by(|&a, &b| sizes[b].total_cmp(&sizes[a]));
+    let mut is_waiting = vec![true; neighbours.len()];
+    for _ in 0..SWEEPS {
+        let mut raised_any = false;
+        for &i in &order {
+            if !std::mem::take(&mut is_waiting[i]) {
+                continue;
+            }
+            let mut from = [0.0; PANEL];
+            from.copy_from_slice(&panel[i * PANEL..][..PANEL]);
+            for &(j, factor) in &neighbours[i] {
+                let mut raised = false;
+                for (value, from) in panel[j * PANEL..][..PANEL].iter_mut().zip(&from) {
+                    let floor = from * factor;
+                    raised |= floor > *value;
+                    *value = value.max(floor);
+                }
+                is_waiting[j] |= raised;
+                raised_any |= raised;
+            }
+        }
+        if !raised_any {
+            break;
+        }
     }
-    raised
 }

@@ -1,11 +1,11 @@
 //! From the interior iterate to a solution: polished, strict, checked, and its bound proven.
 
+use super::Run;
 use super::block::Root;
+use super::incumbent::Incumbent;
 use super::master::Kind;
 use super::pricing::{node_weights, price_all};
 use super::prove::Prover;
-use super::Run;
-use super::incumbent::Incumbent;
 use crate::bound::proven_nearby;
 use crate::certificate::bound_of_flows;
 use crate::cone::Scratch;

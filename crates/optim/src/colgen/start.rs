@@ -48,7 +48,7 @@ impl Run<'_> {
             return Some(solution);
         }
         if self.is_plain() && (!is_near || self.problem.rows() >= EARLY_INCUMBENT) {
-            self.remapped_exponential(&closed);
+            self.mix_kernels(&closed);
         }
         if cones_only && !is_near {
             self.start_smooth(closed.smooth);

@@ -76,7 +76,15 @@ fn solve_merged(problem: &Problem, settings: &Settings) -> Result<Solution, Erro
     let upper_bound = report.cost;
     let gap = relative_gap(problem.mean_cost(), upper_bound, lower_bound);
     let seconds = stop.seconds();
-    stop.report(Progress { iteration: 1, upper_bound, lower_bound, gap, promised: gap, columns: 0, seconds });
+    stop.report(Progress {
+        iteration: 1,
+        upper_bound,
+        lower_bound,
+        gap,
+        promised: gap,
+        columns: 0,
+        seconds,
+    });
     Ok(Solution {
         status: Status::of_gap(gap, settings.gap),
         objective: upper_bound,

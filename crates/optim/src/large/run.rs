@@ -205,11 +205,19 @@ impl<'a> Run<'a> {
             let seeds = |k: usize, out: &mut Vec<(u32, f64)>| out.push((k as u32, form.x[k]));
             self.offer(strict::strict_matrix(&self.view, &form.graph, seeds, threshold)?)?;
         } else {
-            // Half of epsilon in every column leaves the other half for the row sums: feasible
-            // whatever the arcs, and hardly more than that.
-            let half = self.view.graph.map_lengths(|_, _, l| 0.5 * l * (1.0 - shrink));
-            let seeds = |k: usize, out: &mut Vec<(u32, f64)>| out.push((k as u32, 1.0));
-            self.offer(strict::strict_matrix(&self.view, &half, seeds, threshold)?)?;
+            let x = closed_form::mixture(&self.view, &columns)?;
+            let lengths = self.view.graph.map_lengths(|_, _, l| l * (1.0 - shrink));
+            let seeds = |k: usize, out: &mut Vec<(u32, f64)>| out.push((k as u32, x[k]));
+            let mixed = strict::strict_matrix(&self.view, &lengths, seeds, threshold)?;
+            let is_none = mixed.is_none();
+            self.offer(mixed)?;
+            if is_none {
+                // Half of epsilon in every column leaves the other half for the row sums: feasible
+                // whatever the arcs, and hardly more than that.
+                let half = self.view.graph.map_lengths(|_, _, l| 0.5 * l * (1.0 - shrink));
+                let seeds = |k: usize, out: &mut Vec<(u32, f64)>| out.push((k as u32, 1.0));
+                self.offer(strict::strict_matrix(&self.view, &half, seeds, threshold)?)?;
+            }
         }
         self.report();
         Ok(First { columns, is_proven })

@@ -13,7 +13,7 @@ use crate::cone::{Dijkstra, Graph};
 use crate::sparse_rows::SparseRows;
 
 /// Rounds of closing and shortening.
-const ROUNDS: usize = 8;
+const ROUNDS: usize = 20;
 /// Part of every arc kept back for the rounding of exponentials and products.
 const ROUNDING: f64 = 1e-11;
 
