@@ -1,10 +1,10 @@
 //! Proving a lower bound again, from the dual vector alone.
 //!
-//! The pricing of the engines finds flows for the duals, and the certificate room says what these prove: whatever the
+//! The cone room finds flows for the duals, and the certificate room says what these prove: whatever the
 //! engines did, the bound is one.
 
 use crate::certificate::bound_of_flows;
-use crate::colgen;
+use crate::cone;
 use crate::error::{Error, length};
 use crate::presolve::scaling::Scaled;
 use crate::problem::Problem;
@@ -36,7 +36,7 @@ pub fn proven_bound(problem: &Problem, mu: &[f64]) -> Result<f64, Error> {
 }
 
 fn proven_whole(problem: &Problem, mu: &[f64]) -> Result<f64, Error> {
-    let flows = match colgen::flows(problem, mu) {
+    let flows = match cone::flows(problem, mu) {
         // Pricing keeps entries away from zero and may find no room for that; without any flow there still is a bound.
         Err(Error::Infeasible { .. }) => Vec::new(),
         flows => flows?,
@@ -51,7 +51,7 @@ fn proven_whole(problem: &Problem, mu: &[f64]) -> Result<f64, Error> {
 pub(crate) fn proven_nearby(problem: &Problem, mu: &[f64]) -> f64 {
     match problem.without_arcs_beyond(FAR) {
         Some(nearby) => {
-            let flows = colgen::flows(&nearby, mu).unwrap_or_default();
+            let flows = cone::flows(&nearby, mu).unwrap_or_default();
             bound_of_flows(&nearby, mu, &flows).max(0.0)
         }
         None => 0.0,

@@ -6,6 +6,18 @@
 //! bound can be proven again from its dual vector alone. [`solve()`] is the front door to all of them; whichever way one comes,
 //! no engine's answer gets out that the independent checkers have not accepted (`verified`).
 //!
+//! Words that the modules share:
+//!
+//! - *block*: the free entries of one column that arcs join; a *cone* where nothing fixes their scale, priced within `z <= 1`.
+//! - *ray*: an extreme ray of a cone, a column's probabilities up to scale; column generation mixes rays so that rows sum to 1.
+//! - *floor*, *ceiling*: how a row hangs from its parent in the spanning tree of a ray, `z = z_parent / a` or `z = a z_parent`;
+//!   a *top* hangs from no row, but at `z = 1`.
+//! - *window*: the rows near the *anchor* of a column (its own place) on which large maps keep its rays; a column is *drawn* to
+//!   rows elsewhere where its rays may peak.
+//! - *tile*: a part of a very large map, a *core* that is used and a *halo* around it that is not.
+//! - *strict*: satisfying every constraint in real arithmetic, with the very `f64` numbers given.
+//! - *coincident* rows: at distance zero, hence equal; *presolve* and *postsolve* are the ways there and back.
+//!
 //! Time, randomness and threads are passed in through [`Settings`]; the crate does no I/O.
 
 #[cfg(feature = "direct")]

@@ -2,7 +2,7 @@
 //!
 //! Engines make matrices strict and prove bounds as well as they can, and where numbers are extreme they fail at it without
 //! noticing. So whatever one returns is looked at once more, for the problem as it was asked: the matrix by [`check`] (or its
-//! sparse twin), and a claim that there is no matrix by [`infeasible::proof`]. What is refused is an error, unless something
+//! sparse counterpart), and a claim that there is no matrix by [`infeasible::proof`]. What is refused is an error, unless something
 //! is feasible whatever the numbers are: rows that are all equal break no arc, and bounds and ties seldom forbid them.
 
 use crate::bound::proven_bound;

@@ -5,7 +5,6 @@
 //! [`Program::affine_bound`] turns any such point into a cut that is valid by construction. Where column
 //! generation finds no matrix, a general LP solver decides: a point, or a Farkas ray.
 
-use crate::colgen;
 use crate::direct::{
     AffineBound, Answer, Costs, Draft, Limits, Program, Shared, centre, interior, strict,
 };
@@ -14,6 +13,7 @@ use crate::matrix::Matrix;
 use crate::problem::{Problem, ProblemParts};
 use crate::settings::Settings;
 use crate::verified::ROW_SUM_ERROR;
+use crate::{colgen, cone};
 
 /// What a subproblem says about a y.
 #[derive(Debug)]
@@ -90,13 +90,13 @@ impl Subproblem {
     /// cut exact here (strong duality), and valid at any other.
     pub(super) fn cut(&self, y: &[f64], mu: &[f64]) -> Result<AffineBound, Error> {
         let flows = if self.problem.bounds().is_empty() {
-            colgen::flows(&self.problem, mu)?
+            cone::flows(&self.problem, mu)?
         } else {
             // At a y of zero any flow onto tied entries is as good as another, however steep the cut becomes beside
             // it. Those of a small y are exact there, and off by no more than slope times that y at zero.
             let largest = self.program.anchor.iter().map(|tied| tied.map_or(1.0, |(_, f)| 1.0 / f));
             let lifted = y.iter().zip(largest).map(|(y, largest)| y.max(1e-6 * largest)).collect();
-            colgen::flows(&self.problem.with_fixed_y(lifted)?, mu)?
+            cone::flows(&self.problem.with_fixed_y(lifted)?, mu)?
         };
         let multipliers = self.program.multipliers_of_flows(mu, &flows);
         Ok(self.program.affine_bound(&multipliers, Costs::Counted))

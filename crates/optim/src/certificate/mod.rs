@@ -2,9 +2,9 @@
 //!
 //! It knows the problem and plain arithmetic, and no engine: whoever made an answer need not be trusted, and an error of an
 //! engine cannot hide in the code that looks for it (`tests/rooms.rs` keeps it so). Every comparison is rounded against
-//! ourselves ([`rounding`]) and there is no tolerance.
+//! ourselves (`rounding`) and there is no tolerance.
 //!
-//! - [`check`] and [`check_sparse`]: every constraint of a matrix, entry by entry;
+//! - [`check()`] and [`check_sparse`]: every constraint of a matrix, entry by entry;
 //! - [`bound_of_flows`]: what duals and a flow for every column prove, and `window_bound` what a tree over a part of the rows does;
 //! - `infeasible`: that bounds, ties and arcs leave no matrix at all.
 

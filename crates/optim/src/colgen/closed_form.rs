@@ -5,8 +5,7 @@
 //! it is not the optimum it is still the best place to begin from: at eps*spacing of 1 about one per
 //! cent off. Ties and bounds are not looked at: repairing the duals takes care of them.
 
-use super::block::{Blocks, Root};
-use crate::cone::Tree;
+use crate::cone::{Blocks, Root, Tree};
 use crate::problem::Problem;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef};

@@ -5,9 +5,7 @@
 //! what is still missing. What one column pays, its neighbours save. The sum of the result is a bound, the
 //! result is the centre from which the interior point goes on, and the rays met on the way join too.
 
-use super::block::{Blocks, NO_ROW, Root};
-use super::pricing::{Prices, node_weights, noise};
-use crate::cone::{Scratch, Tree};
+use crate::cone::{Blocks, NO_ROW, Prices, Root, Scratch, Tree, node_weights, noise};
 
 /// Duals feasible for every column.
 pub(super) struct FeasibleDual {

@@ -5,11 +5,9 @@
 //! point that is never solved to the end: its central duals are priced, the best bound is kept, and the
 //! rays found join the iterate where it stands.
 
-mod block;
 mod closed_form;
 mod dense;
 mod dual;
-mod family;
 mod incumbent;
 mod interior;
 mod links;
@@ -17,18 +15,14 @@ mod master;
 mod normalise;
 mod output;
 mod polish;
-mod pricing;
-mod prove;
 pub(crate) mod repair;
 mod round;
 mod settle;
 mod start;
 mod sweep;
 mod warm;
-mod zero;
 
-use crate::certificate::ArcFlow;
-use crate::cone::Tree;
+use crate::cone::{Blocks, NO_ROW, Root, Tree};
 use crate::cost::DenseCost;
 use crate::error::{Error, Infeasibility};
 use crate::problem::Problem;
@@ -36,11 +30,8 @@ use crate::settings::{Progress, Settings, Stop};
 use crate::solution::{Solution, Status, TracePoint, relative_gap};
 use crate::verified::ROW_SUM_ERROR;
 use crate::{presolve, verified};
-use block::{Blocks, NO_ROW, Root};
 use incumbent::Incumbent;
 use master::{Column, Kind, Link, Master};
-use pricing::price_all;
-use prove::Prover;
 use round::BOX_RADIUS;
 use std::sync::Arc;
 pub use warm::WarmStart;
@@ -147,16 +138,6 @@ fn attempt_from(
     };
     run.leave(warm);
     Ok(solution)
-}
-
-/// Flows, column by column, that prove the best bound known for `mu`; see [`crate::bound`].
-pub fn flows(problem: &Problem, mu: &[f64]) -> Result<Vec<Vec<ArcFlow>>, Error> {
-    let mut blocks = Blocks::new(problem)?;
-    let mut trees = blocks.first_trees(true);
-    let nowhere = vec![f64::NEG_INFINITY; trees.len()];
-    family::teach(&blocks, &mut trees, mu, true);
-    price_all(&blocks, &mut trees, mu, &nowhere, true);
-    Ok(Prover::new(problem).flows(&blocks, &trees, mu))
 }
 
 /// One solve in progress.

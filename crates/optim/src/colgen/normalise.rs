@@ -5,7 +5,7 @@
 //! ones of that cone), which raises the sums a little, and so on until everything fits. What that costs is local: nothing changes far
 //! from rows whose sums are off.
 
-use super::pricing::for_each;
+use crate::cone::for_each;
 use crate::matrix::DenseMatrix;
 use crate::problem::Problem;
 

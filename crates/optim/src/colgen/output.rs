@@ -1,14 +1,11 @@
 //! From the interior iterate to a solution: polished, strict, checked, and its bound proven.
 
 use super::Run;
-use super::block::Root;
 use super::incumbent::Incumbent;
 use super::master::Kind;
-use super::pricing::{node_weights, price_all};
-use super::prove::Prover;
 use crate::bound::proven_nearby;
 use crate::certificate::bound_of_flows;
-use crate::cone::Scratch;
+use crate::cone::{Prover, Root, Scratch, node_weights, price_all};
 use crate::error::Error;
 use crate::matrix::{DenseMatrix, Matrix};
 use crate::solution::{Certificate, Solution, Status, relative_gap};

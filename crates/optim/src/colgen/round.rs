@@ -1,9 +1,8 @@
 //! One iteration: the master advances, its duals are priced and repaired, bounds are taken, columns come and go.
 
 use super::Run;
-use super::block::Root;
 use super::dual::{FeasibleDual, make_feasible};
-use super::pricing::price_all;
+use crate::cone::{Root, price_all};
 use crate::error::Error;
 use crate::solution::relative_gap;
 

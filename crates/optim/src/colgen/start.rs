@@ -1,13 +1,10 @@
 //! Where a solve begins: first columns, and duals and weights from the closed form where it is near.
 
 use super::Run;
-use super::block::Root;
 use super::closed_form::{ClosedForm, closed_form};
-use super::family::teach;
 use super::master::{Column, Kind};
-use super::pricing::node_weights;
 use super::round::{BOX_RADIUS, MASTER_SHARE, Round};
-use crate::cone::{Scratch, largest_point};
+use crate::cone::{Root, Scratch, largest_point, node_weights, teach};
 use crate::solution::{Solution, relative_gap};
 
 /// The closed form is a good place to begin from where no more than this share of all subtrees of all

@@ -1,7 +1,7 @@
 //! The whole LP handed to a general solver: the oracle of the tests and the baseline of benchmarks.
 //!
 //! The solver's word counts for nothing: the matrix is made strict and checked, the bound is proven
-//! again from the multipliers ([`bound_of_flows`]), and infeasibility from the ray ([`Program::affine_bound`]).
+//! again from the multipliers ([`bound_of_flows`]), and infeasibility from the ray (`Program::affine_bound`).
 
 mod dual;
 pub(crate) mod interior;

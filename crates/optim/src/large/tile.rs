@@ -1,4 +1,4 @@
-//! Method C: a part of the map solved by itself, as a unit of work for one worker.
+//! Tiles: a part of the map solved by itself, as a unit of work for one worker.
 //!
 //! Rays decay, and so does what one place's dual has to do with another's. The map is cut into compact cores; each is solved
 //! together with a halo around it as a problem of its own, and of its solution only the core is used: its duals, and

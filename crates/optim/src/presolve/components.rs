@@ -8,7 +8,7 @@ use crate::certificate::rounding::sum_below;
 use crate::error::Error;
 use crate::matrix::{DenseMatrix, Matrix};
 use crate::problem::Problem;
-use crate::settings::{Progress, Settings};
+use crate::settings::{Progress, ProgressCallback, Settings};
 use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -85,7 +85,7 @@ fn shared_progress(
     settings: &Settings,
     at: usize,
     watch: Arc<Mutex<Vec<Option<Progress>>>>,
-) -> Option<crate::ProgressCallback> {
+) -> Option<ProgressCallback> {
     let tell = settings.progress.clone()?;
     let mean_cost = problem.mean_cost();
     Some(Arc::new(move |progress| {

@@ -7,7 +7,7 @@
 
 use crate::certificate::column_bound;
 use crate::certificate::rounding::{LowSum, sum_below};
-use crate::colgen;
+use crate::cone;
 use crate::cost::DenseCost;
 use crate::error::Error;
 use crate::matrix::{DenseMatrix, Matrix};
@@ -133,7 +133,7 @@ fn help(problem: &Problem, mu: &[f64], idle: &[usize]) -> Result<Vec<(usize, f64
         return Ok(Vec::new());
     }
     let rest = restricted(problem, &doubtful)?;
-    let flows = colgen::flows(&rest, mu)?;
+    let flows = cone::flows(&rest, mu)?;
     let help = |(at, flow): (usize, &Vec<_>)| column_bound(&rest, mu, at, flow);
     let help = flows.iter().enumerate().map(help);
     Ok(doubtful.into_iter().zip(help).filter(|(_, help)| *help < 0.0).collect())

@@ -6,9 +6,9 @@
 //! A y whose ties contradict each other is zero because a chain of arcs says `f_i y <= a f_j y` with `f_i > a f_j`.
 
 use super::block::Blocks;
-use super::prove::Prover;
+use super::flows::Prover;
+use super::search::Reached;
 use crate::certificate::ArcFlow;
-use crate::cone::Reached;
 use std::collections::BinaryHeap;
 
 /// So much more than needed is carried on at every step: what is left over is then positive in spite of rounding,

@@ -5,9 +5,10 @@
 //! parts are priced apart (rays split per column and user). Where entries are fixed or bounded, the
 //! root is the constant 1.
 
+use super::graph::Graph;
 use super::pricing::for_each;
+use super::tree::Tree;
 use super::zero::ZeroPart;
-use crate::cone::{Graph, Tree};
 use crate::error::{Error, Infeasibility};
 use crate::problem::Problem;
 use std::sync::Arc;
@@ -99,7 +100,7 @@ pub(crate) struct Blocks {
     pub fixed_cost: f64,
     /// The connected parts of the rows, whatever is tied.
     pub components: Vec<(Arc<Graph>, Arc<[u32]>)>,
-    /// Raised by a caller who wants no result any more ([`crate::Settings::abort`]).
+    /// Raised by a caller who wants no result any more (`Settings::abort`).
     pub abort: Option<Arc<AtomicBool>>,
 }
 

@@ -1,7 +1,7 @@
 //! Pricing every block at given duals, in parallel, and the bound that follows.
 
 use super::block::{Block, Blocks, NO_ROW, Root, TiedColumn};
-use crate::cone::{Scratch, Tree};
+use super::tree::{Scratch, Tree};
 
 /// What rounding may have added to the reduced cost of a y, as a share of the sizes that it is a difference of: the
 /// logarithms of a tree have gone through many pivots. It counts times the largest y there can be, which is as large
@@ -52,14 +52,14 @@ pub(crate) fn noise(block: &Block, w: &[f64], z: &[f64]) -> f64 {
 
 impl TiedColumn {
     /// Reduced cost of y by itself, without the blocks that hang on it, and what rounding may have added.
-    pub(super) fn own_price(&self, mu: &[f64]) -> (f64, f64) {
+    pub(crate) fn own_price(&self, mu: &[f64]) -> (f64, f64) {
         let duals = self.rows.iter().zip(&self.factors).map(|(&row, f)| mu[row as usize] * f);
         let (dual, size) = duals.fold((0.0, self.cost), |(sum, size), d| (sum + d, size + d.abs()));
         (self.cost - dual, NOISE * size)
     }
 
     /// What a reduced cost may take off the bound: zero or a negative number.
-    pub(super) fn shortage(&self, reduced: f64, noise: f64) -> f64 {
+    pub(crate) fn shortage(&self, reduced: f64, noise: f64) -> f64 {
         (reduced - noise).min(0.0) * self.largest
     }
 }
@@ -108,7 +108,7 @@ pub(crate) fn price_all(
 
 /// Does the same to every item, with working memory for each thread.
 #[cfg(feature = "parallel")]
-pub(super) fn for_each<T: Send, W: Default, R: Send>(
+pub(crate) fn for_each<T: Send, W: Default, R: Send>(
     items: &mut [T],
     parallel: bool,
     one: impl Fn((usize, &mut T), &mut W) -> R + Sync + Send,
@@ -126,7 +126,7 @@ pub(super) fn for_each<T: Send, W: Default, R: Send>(
 
 /// Does the same to every item.
 #[cfg(not(feature = "parallel"))]
-pub(super) fn for_each<T, W: Default, R>(
+pub(crate) fn for_each<T, W: Default, R>(
     items: &mut [T],
     _parallel: bool,
     one: impl Fn((usize, &mut T), &mut W) -> R,

@@ -1,17 +1,29 @@
-//! Flows from priced trees: the witness that `bound` checks.
+//! Flows from priced trees: the witness that the certificate judges.
 
 use super::block::{Block, Blocks, LARGEST_VALUE, NO_ROW, Root};
-use super::pricing::node_weights;
+use super::family::teach;
+use super::pricing::{node_weights, price_all};
+use super::tree::Tree;
 use crate::certificate::ArcFlow;
-use crate::cone::Tree;
+use crate::error::Error;
 use crate::problem::Problem;
 
 /// What rounding may take off a residual when flows are added up again, as a share of the sizes it is a difference of: some
 /// units in the last place for each of a few hundred terms.
 const ROUNDING: f64 = 1e-13;
 
+/// Flows, column by column, that prove the best bound known for `mu`; see [`crate::certificate::bound_of_flows`].
+pub(crate) fn flows(problem: &Problem, mu: &[f64]) -> Result<Vec<Vec<ArcFlow>>, Error> {
+    let mut blocks = Blocks::new(problem)?;
+    let mut trees = blocks.first_trees(true);
+    let nowhere = vec![f64::NEG_INFINITY; trees.len()];
+    teach(&blocks, &mut trees, mu, true);
+    price_all(&blocks, &mut trees, mu, &nowhere, true);
+    Ok(Prover::new(problem).flows(&blocks, &trees, mu))
+}
+
 /// Turns priced trees into flows on the arcs of the problem.
-pub(super) struct Prover<'a> {
+pub(crate) struct Prover<'a> {
     pub(super) problem: &'a Problem,
     /// The rows beside every row, in order.
     pub(super) neighbours: Vec<Vec<Beside>>,
