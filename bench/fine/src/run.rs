@@ -4,7 +4,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use lrgeo_optim::{Engine, Problem, Progress, Settings, Solution, check, solve};
+use lrgeo_optim::certificate::check;
+use lrgeo_optim::{Problem, Progress, Settings, Solution, solve};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
@@ -35,7 +36,7 @@ pub fn measured(problem: &Problem, until: &Until) -> Value {
         }
     }));
     let (begun, before) = (Instant::now(), cpu_seconds());
-    let found = solve(problem, &settings, Engine::of(problem));
+    let found = solve(problem, &settings);
     let (wall, cpu) = (begun.elapsed().as_secs_f64(), cpu_seconds() - before);
     let shown = *shown.lock().expect("no panic");
     match found {
@@ -51,7 +52,7 @@ fn described(
     wall: f64,
     cpu: f64,
 ) -> Value {
-    let report = check::check(problem, &solution.z, &solution.y);
+    let report = check(problem, &solution.z, &solution.y);
     json!({
         "status": solution.status.as_str(),
         "cost": report.cost,

@@ -166,7 +166,7 @@ fn verify_bound(problem: &Problem, found: &Solution) -> Result<Finding, Failure>
     }
     let mut detail = String::new();
     for engine in own_engines(problem) {
-        let own = match solve(problem, &Settings::default(), engine) {
+        let own = match solve(problem, &Settings { engine, ..Settings::default() }) {
             Ok(own) => own,
             Err(error) => {
                 detail = format!("claimed {claimed}; our own solve says: {error}");
@@ -190,11 +190,11 @@ fn verify_bound(problem: &Problem, found: &Solution) -> Result<Finding, Failure>
 fn own_engines(problem: &Problem) -> Vec<Engine> {
     let small = problem.rows().saturating_mul(problem.columns()) <= SMALL_ENTRIES;
     let second = small.then_some(Engine::Direct);
-    std::iter::once(Engine::of(problem)).chain(second).collect()
+    std::iter::once(Engine::Auto).chain(second).collect()
 }
 
 fn verify_infeasible(problem: &Problem) -> Result<Vec<Finding>, Failure> {
-    let solved = solve(problem, &Settings::default(), Engine::of(problem));
+    let solved = solve(problem, &Settings::default());
     let what = "infeasible";
     let finding = match solved {
         Err(error @ Error::Infeasible { .. }) => {

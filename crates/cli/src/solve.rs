@@ -71,10 +71,11 @@ impl Solve {
             time_limit: self.time_limit,
             cancel: Some(cancelled_by_ctrl_c()),
             progress: bar.clone().map(show_progress),
+            engine: self.engine().chosen(&problem, self.gap),
             ..Settings::default()
         };
-        let engine = self.engine(&problem);
-        let solved = lrgeo_optim::solve(&problem, &settings, engine);
+        let engine = settings.engine;
+        let solved = lrgeo_optim::solve(&problem, &settings);
         if let Some(bar) = bar {
             bar.finish_and_clear();
         }
@@ -103,9 +104,9 @@ impl Solve {
         Ok(())
     }
 
-    fn engine(&self, problem: &Problem) -> Engine {
+    fn engine(&self) -> Engine {
         match self.engine {
-            None => Engine::of(problem),
+            None => Engine::Auto,
             Some(EngineName::Large) => Engine::Large,
             Some(EngineName::Colgen) => Engine::Colgen,
             Some(EngineName::Direct) => Engine::Direct,
@@ -260,8 +261,13 @@ pub fn bar() -> ProgressBar {
 
 pub fn show_progress(bar: ProgressBar) -> ProgressCallback {
     Arc::new(move |progress| {
+        // What would be written now comes first; what the iterate promises is another number until a matrix keeps it.
+        let promised = match progress.promised < 0.99 * progress.gap {
+            true => format!(" ({:.1e} promised)", progress.promised),
+            false => String::new(),
+        };
         bar.set_message(format!(
-            "iteration {}  cost {:.6}  bound {:.6}  gap {:.1e}  columns {}",
+            "iteration {}  cost {:.6}  bound {:.6}  gap {:.1e}{promised}  columns {}",
             progress.iteration,
             progress.upper_bound,
             progress.lower_bound,

@@ -9,7 +9,7 @@ use lrgeo_map::progress::Progress;
 use lrgeo_map::units::Length;
 use lrgeo_mechanism::rows::{Round, UserMatrix};
 use lrgeo_mechanism::{Built, City, Epsilon, MechanismError, Rows};
-use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts, Settings, colgen};
+use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts, Settings, solve};
 
 /// The best cost of the relevant rows of a round lies between these. Per report.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,7 +85,7 @@ pub fn relaxed(
             let cost = DenseCost::new(user.relevant.len(), all.len(), cost)?;
             let arcs = arcs(user, city, reach_km);
             let problem = Problem::new(ProblemParts::untied(epsilon.value(), cost, arcs))?;
-            total += colgen::solve(&problem, settings)?.lower_bound;
+            total += solve(&problem, settings)?.lower_bound;
         }
         progress.advance(1);
     }

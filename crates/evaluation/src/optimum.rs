@@ -8,7 +8,7 @@ use lrgeo_map::index::SpatialIndex;
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::spanner::{Link, Spanner};
 use lrgeo_mechanism::{Built, City, Epsilon, Guarantee, MechanismError, Notion};
-use lrgeo_optim::{Arc, Cost, DenseCost, Problem, ProblemParts, Settings, Status, colgen, large};
+use lrgeo_optim::{Arc, Cost, DenseCost, Problem, ProblemParts, Settings, Status, large, solve};
 
 /// Up to here all pairs get an arc each; above, only those of a spanner at the full epsilon, which
 /// asks for less and so gives a bound that is a little lower.
@@ -82,7 +82,7 @@ impl Question {
             let bound = large::lower_bound(&problem)?.value;
             return Ok(Optimum { lower_bound: bound / total, tight: false });
         }
-        let solution = colgen::solve(&problem, settings)?;
+        let solution = solve(&problem, settings)?;
         let solved = matches!(solution.status, Status::Optimal | Status::Gap);
         Ok(Optimum { lower_bound: solution.lower_bound / total, tight: solved && !relaxed })
     }

@@ -72,7 +72,7 @@ pub const REGISTRY: &[&dyn Mechanism] = &[
     &crate::const_opt::ConstOpt,
     &crate::laplace::PlanarLaplace,
     &crate::exponential::ExpMech,
-    &crate::published::Published::DEFAULT,
+    &crate::published::Published,
 ];
 
 /// The mechanism of that name.

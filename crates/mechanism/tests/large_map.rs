@@ -8,20 +8,23 @@ use lrgeo_mechanism::publish::{Directory, Link, SecretKey, check_rows, publish};
 use lrgeo_mechanism::published::Published;
 use lrgeo_mechanism::verify::verify;
 use lrgeo_mechanism::{Built, Epsilon, Notion, Plan, Rows, build};
+use lrgeo_optim::Engine;
 
 #[test]
 fn sparse_rows_are_built_saved_verified_published_and_read_back() {
     let city = city::block(3, 500.0, 220);
     let epsilon = Epsilon::per_km(1.0 / city.spacing_km()).unwrap();
-    let plan = Plan { gap: Some(0.05), ..Plan::new(&city, epsilon) };
-    let built = build(&Published { largest_dense: 100 }, &city, &plan, &()).unwrap();
+    let mut plan = Plan { gap: Some(0.05), ..Plan::new(&city, epsilon) };
+    plan.solver.engine = Engine::Large;
+    let built = build(&Published, &city, &plan, &()).unwrap();
     assert!(matches!(built.rows, Rows::Sparse(_)));
     assert_eq!(built.guarantee.notion, Notion::AllPairs);
     let proof = built.proof.unwrap();
     assert!(proof.gap <= 0.05, "gap {}", proof.gap);
     // The dense engine's answer for the same map lies between the bounds.
-    let plan = Plan { gap: Some(1e-4), ..plan };
-    let dense = build(&Published::DEFAULT, &city, &plan, &()).unwrap().proof.unwrap();
+    let mut plan = Plan { gap: Some(1e-4), ..plan };
+    plan.solver.engine = Engine::Colgen;
+    let dense = build(&Published, &city, &plan, &()).unwrap().proof.unwrap();
     assert!(proof.lower_bound <= dense.cost && dense.lower_bound <= proof.cost);
 
     let folder = std::env::temp_dir().join(format!("lrgeo-large-{}", std::process::id()));

@@ -15,7 +15,7 @@ use lrgeo_mechanism::{
     Built, City, Cover, Epsilon, Guarantee, Made, Mechanism, MechanismError, Notion,
     ObfuscationMatrix, Plan, Proof, Rows, build, by_name,
 };
-use lrgeo_optim::{Error, Status};
+use lrgeo_optim::{Engine, Error, Status};
 
 fn per_km(value: f64) -> Epsilon {
     Epsilon::per_km(value).unwrap()
@@ -94,9 +94,10 @@ fn a_limit_is_for_everything_that_a_build_does() {
     let mut plan = Plan::new(&city, per_km(2.0));
     plan.gap = Some(1e-9);
     plan.solver.time_limit = Some(Duration::from_secs(1));
-    for kind in [&Published::DEFAULT, &Published { largest_dense: 100 }] {
+    for engine in [Engine::Colgen, Engine::Large] {
+        plan.solver.engine = engine;
         let begun = Instant::now();
-        let built = build(kind, &city, &plan, &()).unwrap();
+        let built = build(&Published, &city, &plan, &()).unwrap();
         assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
         let note = stopped_note(&built).expect("was not stopped");
         assert!(note.starts_with("stopped after"), "{note}");

@@ -1,6 +1,8 @@
 //! How long and how well to solve; clock, cancellation and progress are passed in.
 
 use crate::error::Error;
+use crate::matrix::Matrix;
+use crate::solve::Engine;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -56,6 +58,10 @@ pub type ProgressCallback = Arc<dyn Fn(&Progress) + Send + Sync>;
 /// Settings common to all engines.
 #[derive(Clone)]
 pub struct Settings {
+    /// Who solves it.
+    pub engine: Engine,
+    /// A matrix to begin with: a mechanism that needs no optimiser, say. If it holds, nothing dearer comes out.
+    pub start: Option<Arc<Matrix>>,
     /// Stop once the relative gap is at most this.
     pub gap: f64,
     /// Stop after this much time, with the best matrix and bound so far. Needs a clock.
@@ -83,6 +89,8 @@ impl Default for Settings {
         #[cfg(target_family = "wasm")]
         let clock = None;
         Self {
+            engine: Engine::Auto,
+            start: None,
             gap: 1e-6,
             time_limit: None,
             clock,
@@ -124,7 +132,7 @@ impl Settings {
     }
 
     /// Starts the watch; the settings themselves are checked here.
-    pub fn start(&self) -> Result<Stop<'_>, Error> {
+    pub fn start_watch(&self) -> Result<Stop<'_>, Error> {
         if !(self.gap >= 0.0 && self.gap.is_finite()) {
             let (index, range) = (vec![], "[0, infinity)");
             return Err(Error::OutOfRange { field: "settings.gap", index, value: self.gap, range });

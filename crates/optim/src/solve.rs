@@ -9,13 +9,17 @@ use crate::error::Error;
 #[cfg(feature = "parallel")]
 use crate::large;
 use crate::problem::Problem;
-use crate::settings::Settings;
+use crate::settings::{Progress, ProgressCallback, Settings};
 use crate::solution::Solution;
-use crate::verified;
+use crate::verified::{self, examined, fault};
+use std::sync::Arc;
 
 /// How to solve a problem; all give the same answer.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Engine {
+    /// Whichever suits the problem.
+    #[default]
+    Auto,
     /// Column generation.
     Colgen,
     /// Column generation on windows, for thousands of places: memory linear in the rows.
@@ -29,28 +33,51 @@ pub enum Engine {
     Direct,
 }
 
-/// Rows above which the engine for large maps is taken where it applies: the dense master needs
-/// memory with the square and time with the cube of the rows.
-#[cfg(feature = "parallel")]
-const LARGE_ROWS: usize = 2_000;
+/// From what size on which engine is asked. Nobody else knows of sizes.
+struct Sizes {
+    /// Rows above which the engine for large maps is taken where it applies: the dense master needs memory with the square and time
+    /// with the cube of the rows. At 2,500 rows and eps*spacing 0.94 it takes 30 s to 2 %, the other 2 s.
+    dense_rows: usize,
+    /// The same where places are so near each other ([`Self::fine`]) that hardly anything is local: 2,500 places at eps*spacing 0.47 take the dense master
+    /// 30 s to 2 %, and the other does not get there. Above, its memory would pass a few gigabytes.
+    dense_rows_if_fine: usize,
+    /// Mean length, in logarithms, of the shortest arc of a row below which a map is fine.
+    fine: f64,
+    /// A gap below which the dense master is taken up to the second limit as well: the other one's proofs are not made for it.
+    tight_gap: f64,
+    /// Up to so many entries another engine is asked where the first one fails: it takes no more than seconds.
+    cheap_entries: usize,
+}
 
-/// Up to so many entries another engine is asked where the first one fails: it takes no more than seconds.
-const CHEAP_ENTRIES: usize = 10_000;
+const SIZES: Sizes = Sizes {
+    dense_rows: 2_000,
+    dense_rows_if_fine: 5_000,
+    fine: 0.75,
+    tight_gap: 1e-4,
+    cheap_entries: 10_000,
+};
 
 impl Engine {
-    /// The engine for a problem when none was named.
-    pub fn of(problem: &Problem) -> Self {
-        #[cfg(feature = "parallel")]
-        if large::applies(problem) && problem.rows() > LARGE_ROWS {
-            return Self::Large;
+    /// The engine itself, for a problem and a gap where none was named.
+    pub fn chosen(self, problem: &Problem, gap: f64) -> Self {
+        if self != Self::Auto {
+            return self;
         }
-        let _ = problem;
+        #[cfg(feature = "parallel")]
+        if large::applies(problem) && problem.rows() > SIZES.dense_rows {
+            let is_dense = gap < SIZES.tight_gap || mean_shortest_arc(problem) < SIZES.fine;
+            if !is_dense || problem.rows() > SIZES.dense_rows_if_fine {
+                return Self::Large;
+            }
+        }
+        let _ = (problem, gap);
         Self::Colgen
     }
 
     /// What files and options call it.
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Auto => "auto",
             Self::Colgen => "colgen",
             #[cfg(feature = "parallel")]
             Self::Large => "large",
@@ -63,8 +90,8 @@ impl Engine {
 
     /// The engine's answer, verified, or its error.
     fn tried(self, problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
-        match self {
-            Self::Colgen => colgen::tried(problem, settings),
+        match self.chosen(problem, settings.gap) {
+            Self::Auto | Self::Colgen => colgen::tried(problem, settings),
             #[cfg(feature = "parallel")]
             // It begins with equal rows.
             Self::Large => large::solve(problem, settings),
@@ -83,16 +110,56 @@ const OTHERS: &[Engine] = &[
     Engine::Direct,
 ];
 
-/// Solves a problem by an engine. Whatever comes out has passed the independent checkers. Where the engine finds nothing that
-/// does, and the problem is small, others are asked: numbers that are too much for one may not be for another. The last resort
-/// are rows that are all equal, with the gap that this leaves; where bounds or ties forbid them, the first engine's error.
-pub fn solve(problem: &Problem, settings: &Settings, engine: Engine) -> Result<Solution, Error> {
-    let stop = settings.start()?;
+/// Solves a problem by the engine of the settings. Whatever comes out has passed the independent checkers, and costs no more than the matrix that the
+/// settings begin with, if that holds.
+///
+/// Where the engine finds nothing, and the problem is small, others are asked: numbers that are too much for one may not be for another. The last
+/// resort are rows that are all equal, with the gap that this leaves; where bounds or ties forbid them, the first engine's error.
+pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+    let Some(start) = settings.start.as_deref() else { return without_start(problem, settings) };
+    let report = examined(problem, start, &[]);
+    if fault(&report).is_some() {
+        return without_start(problem, settings);
+    }
+    let told =
+        Settings { progress: at_most(settings.progress.clone(), report.cost), ..settings.clone() };
+    let solved = match without_start(problem, &told) {
+        Err(error) if !error.leaves_open() => return Err(error),
+        solved => solved,
+    };
+    match solved {
+        Ok(solution) if solution.objective <= report.cost => Ok(solution),
+        solved => {
+            let mut solution = match solved {
+                Ok(solution) => solution,
+                Err(_) => verified::nothing_known(problem),
+            };
+            solution.z = start.clone();
+            solution.y = vec![0.0; problem.columns()];
+            (solution.objective, solution.gap) = (report.cost, f64::INFINITY);
+            verified::accepted(problem, settings, "the matrix to begin with", solution)
+        }
+    }
+}
+
+/// Progress in which no matrix is dearer than the one that there is from the beginning.
+fn at_most(progress: Option<ProgressCallback>, cost: f64) -> Option<ProgressCallback> {
+    let tell = progress?;
+    Some(Arc::new(move |progress| {
+        let Progress { upper_bound, lower_bound, gap, .. } = *progress;
+        let gap = if upper_bound <= cost { gap } else { (cost - lower_bound) / cost };
+        tell(&Progress { upper_bound: upper_bound.min(cost), gap, ..*progress });
+    }))
+}
+
+fn without_start(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+    let stop = settings.start_watch()?;
+    let engine = settings.engine.chosen(problem, settings.gap);
     let failed = match engine.tried(problem, settings) {
         Err(error) if error.leaves_open() => error,
         answer => return answer,
     };
-    let is_small = problem.rows().saturating_mul(problem.columns()) <= CHEAP_ENTRIES;
+    let is_small = problem.rows().saturating_mul(problem.columns()) <= SIZES.cheap_entries;
     for other in OTHERS.iter().filter(|other| is_small && **other != engine) {
         if stop.requested() {
             break;
@@ -105,25 +172,45 @@ pub fn solve(problem: &Problem, settings: &Settings, engine: Engine) -> Result<S
     verified::mended(problem, settings, &stop, Err(failed))
 }
 
+/// The mean over the rows of the shortest arc's length in logarithms: eps times the spacing of the map.
+#[cfg(feature = "parallel")]
+fn mean_shortest_arc(problem: &Problem) -> f64 {
+    let mut shortest = vec![f64::INFINITY; problem.rows()];
+    for arc in problem.arcs() {
+        let length = problem.log_ratio(arc);
+        for row in [arc.i, arc.j] {
+            shortest[row] = shortest[row].min(length);
+        }
+    }
+    let finite: Vec<f64> = shortest.into_iter().filter(|length| length.is_finite()).collect();
+    finite.iter().sum::<f64>() / finite.len().max(1) as f64
+}
+
 #[cfg(all(test, feature = "parallel"))]
 mod tests {
     use super::*;
     use crate::cost::WeightedL1Cost;
-    use crate::problem::{EntryBound, ProblemParts};
-    use std::sync::Arc;
+    use crate::problem::{Arc, EntryBound, ProblemParts};
 
     #[test]
     fn large_problems_without_ties_choose_their_engine() {
-        let line = |n: usize| {
-            let places: Arc<[f64]> = (0..n).map(|i| i as f64).collect();
+        let line = |n: usize, apart: f64| {
+            let places: std::sync::Arc<[f64]> = (0..n).map(|i| i as f64).collect();
             let cost = WeightedL1Cost::new(vec![1.0; n], vec![1.0], places.clone(), places);
-            ProblemParts::untied(1.0, cost.unwrap(), vec![])
+            let arcs = (1..n).map(|i| Arc { i: i - 1, j: i, d: apart }).collect();
+            ProblemParts::untied(1.0, cost.unwrap(), arcs)
         };
-        let engine = |parts| Engine::of(&Problem::new(parts).unwrap());
-        assert_eq!(engine(line(LARGE_ROWS)), Engine::Colgen);
-        assert_eq!(engine(line(LARGE_ROWS + 1)), Engine::Large);
+        let engine = |parts| Engine::Auto.chosen(&Problem::new(parts).unwrap(), 0.01);
+        let rows = SIZES.dense_rows;
+        assert_eq!(engine(line(rows, 1.0)), Engine::Colgen);
+        assert_eq!(engine(line(rows + 1, 1.0)), Engine::Large);
+        // Fine maps, and gaps that are tight, up to a larger size.
+        assert_eq!(engine(line(rows + 1, 0.5)), Engine::Colgen);
+        assert_eq!(engine(line(SIZES.dense_rows_if_fine + 1, 0.5)), Engine::Large);
+        let tight = Engine::Auto.chosen(&Problem::new(line(rows + 1, 1.0)).unwrap(), 1e-6);
+        assert_eq!(tight, Engine::Colgen);
         let bound = EntryBound { row: 0, column: 0, low: 0.0, high: 0.5 };
-        let bounded = ProblemParts { bounds: vec![bound], ..line(LARGE_ROWS + 1) };
+        let bounded = ProblemParts { bounds: vec![bound], ..line(rows + 1, 1.0) };
         assert_eq!(engine(bounded), Engine::Colgen);
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn solve(
     name: &'static str,
     engine: impl FnOnce(&Problem) -> Result<Solution, Error>,
 ) -> Result<Solution, Error> {
-    let stop = settings.start()?;
+    let stop = settings.start_watch()?;
     let answer = tried(problem, settings, name, engine);
     mended(problem, settings, &stop, answer)
 }
@@ -43,7 +43,7 @@ pub(crate) fn tried(
     name: &'static str,
     engine: impl FnOnce(&Problem) -> Result<Solution, Error>,
 ) -> Result<Solution, Error> {
-    let stop = settings.start()?;
+    let stop = settings.start_watch()?;
     let answer = match Scaled::of(problem)? {
         Some(scaled) => engine(&scaled.problem).map(|solution| scaled.undo(problem, solution)),
         None => engine(problem),
@@ -90,7 +90,7 @@ pub(crate) fn accepted(
     engine: &'static str,
     mut solution: Solution,
 ) -> Result<Solution, Error> {
-    let report = examined(problem, &solution);
+    let report = examined(problem, &solution.z, &solution.y);
     if let Some(fault) = fault(&report) {
         return Err(Error::Unverified { engine, fault });
     }
@@ -111,16 +111,35 @@ pub(crate) fn accepted(
     Ok(solution)
 }
 
-fn examined(problem: &Problem, solution: &Solution) -> Report {
+/// What the checker of its kind says of a matrix.
+pub(crate) fn examined(problem: &Problem, z: &Matrix, y: &[f64]) -> Report {
     #[cfg(feature = "parallel")]
-    if let Some(sparse) = solution.z.as_sparse() {
+    if let Some(sparse) = z.as_sparse() {
         return crate::certificate::check_sparse(problem, sparse);
     }
-    check(problem, &solution.z, &solution.y)
+    check(problem, z, y)
+}
+
+/// A solution without a matrix and with the bound that no cost is negative.
+pub(crate) fn nothing_known(problem: &Problem) -> Solution {
+    let mu = vec![0.0; problem.rows()];
+    Solution {
+        status: Status::Limit,
+        objective: f64::INFINITY,
+        lower_bound: 0.0,
+        gap: f64::INFINITY,
+        iterations: 0,
+        columns: 0,
+        seconds: 0.0,
+        z: Matrix::Dense(DenseMatrix::zeros(0, 0)),
+        y: Vec::new(),
+        certificate: Certificate { worst_log_excess: 0.0, worst_row_sum_error: 0.0, mu },
+        trace: Vec::new(),
+    }
 }
 
 /// The first thing that is wrong with a matrix.
-fn fault(report: &Report) -> Option<Fault> {
+pub(crate) fn fault(report: &Report) -> Option<Fault> {
     if let Some((row, column)) = report.not_a_probability {
         return Some(Fault::Probability { row, column });
     }
@@ -178,19 +197,10 @@ fn equal_rows(problem: &Problem) -> Option<Solution> {
         let row = cheapest_row(&common, &cost)?;
         part.iter().for_each(|&i| z.row_mut(i).copy_from_slice(&row));
     }
-    Some(Solution {
-        status: Status::Limit,
-        objective: f64::INFINITY,
-        lower_bound: bound_of_flows(problem, &mu, &[]).max(0.0),
-        gap: f64::INFINITY,
-        iterations: 0,
-        columns: 0,
-        seconds: 0.0,
-        z: Matrix::Dense(z),
-        y,
-        certificate: Certificate { worst_log_excess: 0.0, worst_row_sum_error: 0.0, mu },
-        trace: Vec::new(),
-    })
+    let lower_bound = bound_of_flows(problem, &mu, &[]).max(0.0);
+    let mut equal = Solution { lower_bound, z: Matrix::Dense(z), y, ..nothing_known(problem) };
+    equal.certificate.mu = mu;
+    Some(equal)
 }
 
 /// A row within these ranges that sums up to 1: the lows, and what is missing in the cheapest columns.

@@ -32,7 +32,7 @@ type Answer = Result<Solution, Error>;
 type Way = (&'static str, fn(&Problem, &Settings) -> Answer);
 
 fn by_default(problem: &Problem, settings: &Settings) -> Answer {
-    solve(problem, settings, Engine::of(problem))
+    solve(problem, settings)
 }
 
 const ALONE: [Way; 4] = [
@@ -89,8 +89,8 @@ fn refused_bound(problem: &Problem, solution: &Solution) -> Result<(), String> {
         return Ok(());
     }
     let mut best = again;
-    for engine in [Engine::of(problem), Engine::Direct] {
-        if let Ok(own) = solve(problem, &settings(), engine) {
+    for engine in [Engine::Auto, Engine::Direct] {
+        if let Ok(own) = solve(problem, &Settings { engine, ..settings() }) {
             if claimed <= own.lower_bound + OPTIMAL_GAP * own.objective + slack {
                 return Ok(());
             }

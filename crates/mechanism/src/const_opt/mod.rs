@@ -1,7 +1,7 @@
 //! ConstOPT (Imola et al., UAI 2022; benchmark 4 of the paper): optimal near, exponential far.
 
 use lrgeo_map::progress::Progress;
-use lrgeo_optim::colgen;
+use lrgeo_optim::solve;
 
 use crate::mechanism::{Made, Mechanism};
 use crate::programme::{Constraints, ensure_dense, square_matrix};
@@ -44,7 +44,7 @@ impl Mechanism for ConstOpt {
             exponential_km: plan.radii.exponential,
             obfuscation_km: f64::INFINITY,
         };
-        let solution = colgen::solve(&constraints.tied(city, rule)?, &plan.settings(1e-6))?;
+        let solution = solve(&constraints.tied(city, rule)?, &plan.settings(1e-6))?;
         let proof = Proof::of(&solution, city.prior().iter().sum());
         let rows = Rows::Dense(square_matrix(&solution)?);
         let mut notes = constraints.notes();
@@ -87,7 +87,7 @@ pub fn public_y(
     let mut constraints = Constraints::new(city, plan, progress)?;
     constraints.epsilon = Epsilon::per_km(constraints.epsilon.value() * (1.0 - SPARE))?;
     let rule = TieRule { range: RangeRule::Each, ..TieRule::of(plan)? };
-    let solution = colgen::solve(&constraints.tied(city, rule)?, &plan.settings(1e-4))?;
+    let solution = solve(&constraints.tied(city, rule)?, &plan.settings(1e-4))?;
     let rows = Rows::Dense(square_matrix(&solution)?);
     let reach_km = plan.notion.reach_km();
     let finding = every_pair(&rows, city.coords(), plan.epsilon, reach_km, progress);

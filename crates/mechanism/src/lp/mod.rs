@@ -1,7 +1,7 @@
 //! LP: the optimal mechanism over all places (OMG, Eq. 6-7 of the paper).
 
 use lrgeo_map::progress::Progress;
-use lrgeo_optim::{Status, colgen};
+use lrgeo_optim::{Status, solve};
 
 use crate::mechanism::{Made, Mechanism};
 use crate::programme::{Constraints, ensure_dense, square_matrix};
@@ -36,7 +36,7 @@ impl Mechanism for Lp {
         ensure_dense(city)?;
         let constraints = Constraints::new(city, plan, progress)?;
         let problem = constraints.omg(city)?;
-        let solution = colgen::solve(&problem, &constraints.settings(plan, 1e-6))?;
+        let solution = solve(&problem, &constraints.settings(plan, 1e-6))?;
         let prior = city.prior().iter().sum();
         let proof = Proof::of(&solution, prior);
         let floor = match proof.status {

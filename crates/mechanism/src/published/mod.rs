@@ -2,7 +2,7 @@
 //! all pairs, from a hundred places to tens of thousands (spec section 9).
 
 use lrgeo_map::progress::Progress;
-use lrgeo_optim::{colgen, large};
+use lrgeo_optim::solve;
 
 use crate::mechanism::{Made, Mechanism};
 use crate::programme::{Constraints, square_matrix};
@@ -10,15 +10,10 @@ use crate::rows::SparseMatrix;
 use crate::{City, Cover, Guarantee, MechanismError, Notion, Plan, Proof, Rows};
 
 /// One mechanism for everybody.
-pub struct Published {
-    /// Up to here the dense engine; above, the one whose memory is linear in the places.
-    pub largest_dense: usize,
-}
+pub struct Published;
 
-impl Published {
-    /// As it is listed.
-    pub const DEFAULT: Self = Self { largest_dense: 2_000 };
-}
+/// Up to so many places a tenth of a per cent is asked for, above two per cent: each takes about a minute.
+const LARGEST_TIGHT: usize = 2_000;
 
 impl Mechanism for Published {
     fn name(&self) -> &'static str {
@@ -47,13 +42,11 @@ impl Mechanism for Published {
         let constraints = Constraints::new(city, &plan, progress)?;
         let problem = constraints.omg(city)?;
         let prior = city.prior().iter().sum();
-        let (rows, solution) = if city.places() <= self.largest_dense {
-            let solution = colgen::solve(&problem, &constraints.settings(&plan, 1e-3))?;
-            (Rows::Dense(square_matrix(&solution)?), solution)
-        } else {
-            let (solution, sparse) =
-                large::solve_sparse(&problem, &constraints.settings(&plan, 2e-2))?;
-            (Rows::Sparse(SparseMatrix::from(&*sparse)), solution)
+        let gap = if city.places() <= LARGEST_TIGHT { 1e-3 } else { 2e-2 };
+        let solution = solve(&problem, &constraints.settings(&plan, gap))?;
+        let rows = match solution.z.as_sparse() {
+            Some(sparse) => Rows::Sparse(SparseMatrix::from(sparse)),
+            None => Rows::Dense(square_matrix(&solution)?),
         };
         let proof = Proof::of(&solution, prior);
         let mut notes = constraints.notes();

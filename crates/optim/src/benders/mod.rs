@@ -95,7 +95,7 @@ fn solve_merged(
     settings: &Settings,
     options: &Options,
 ) -> Result<Solution, Error> {
-    let stop = settings.start()?;
+    let stop = settings.start_watch()?;
     let subproblems = Subproblem::all(problem)?;
     let mut master = Master::new(&subproblems, problem.fixed_y());
     let mut y = master.start();

@@ -48,7 +48,8 @@ fn cuts_lie_below_the_value_everywhere_and_touch_it_where_they_were_made() {
         let mut random = Random(seed);
         let problem = round(&mut random, epsilon);
         let settings = Settings::to_gap(1e-9);
-        let (stop, subproblems) = (settings.start().unwrap(), Subproblem::all(&problem).unwrap());
+        let (stop, subproblems) =
+            (settings.start_watch().unwrap(), Subproblem::all(&problem).unwrap());
         let limits = Limits::of(&settings, &stop);
         let inside = colgen::solve(&problem, &Settings::to_gap(0.1)).unwrap().y;
         // Anything from next to nothing to twice a feasible y.

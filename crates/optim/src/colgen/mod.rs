@@ -120,7 +120,7 @@ fn attempt_from(
     settings: &Settings,
     warm: &mut WarmStart,
 ) -> Result<Solution, Error> {
-    let stop = settings.start()?;
+    let stop = settings.start_watch()?;
     if stop.aborted() {
         return Err(Error::StoppedEarly);
     }

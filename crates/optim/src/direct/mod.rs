@@ -47,7 +47,7 @@ fn attempt(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
 }
 
 fn solve_merged(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
-    let stop = settings.start()?;
+    let stop = settings.start_watch()?;
     let per_column = problem.rows() + 2 * problem.arcs().len();
     let size = per_column.saturating_mul(problem.columns());
     if size > SIZE_LIMIT {

@@ -100,7 +100,7 @@ pub fn lower_bound_within(
     mu: &[f64],
     settings: &Settings,
 ) -> Result<Bound, Error> {
-    let view = View::new(problem, Some(settings.start()?))?;
+    let view = View::new(problem, Some(settings.start_watch()?))?;
     ensure_local(&view)?;
     length("mu", &[], view.rows(), mu.len())?;
     let mut best = Bound::trivial(view.rows());
@@ -172,7 +172,7 @@ pub fn solve_sparse(
 }
 
 fn attempt(problem: &Problem, settings: &Settings) -> Result<(Solution, Arc<SparseRows>), Error> {
-    let stop = settings.start()?;
+    let stop = settings.start_watch()?;
     settings.on_threads(|| Run::new(problem, settings, stop)?.solve())
 }
 

@@ -51,7 +51,7 @@ fn problem(cost: impl Cost + 'static) -> Problem {
 
 /// Solves in tiles, or whole, and holds the matrix against the checker.
 fn solve(problem: &Problem, settings: &Settings, tiling: Tiling) -> Solution {
-    let stop = settings.start().unwrap();
+    let stop = settings.start_watch().unwrap();
     let mut run = Run::new(problem, settings, stop).unwrap();
     run.tiling = tiling;
     let (solution, matrix) = run.solve().unwrap();

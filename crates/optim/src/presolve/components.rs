@@ -29,7 +29,7 @@ pub(crate) fn solve(
     if parts.len() <= 1 {
         return engine(problem, settings);
     }
-    let stop = settings.start()?;
+    let stop = settings.start_watch()?;
     let watch = Arc::new(Mutex::new(vec![None; parts.len()]));
     let one = |(at, rows): (usize, &Vec<usize>)| -> Result<Solution, Error> {
         let spent = std::time::Duration::from_secs_f64(stop.seconds());

@@ -36,7 +36,7 @@ const ROOM: f64 = 0.95;
 
 /// Solves a problem with the columns that look promising, and proves that the others need not be used.
 pub fn solve(problem: &Problem, settings: &Settings, engine: Engine) -> Result<Solution, Error> {
-    let stop = settings.start()?;
+    let stop = settings.start_watch()?;
     let splittable = problem.fixed_y().is_none() && problem.bounds().is_empty();
     let promising = promising(problem);
     let (mut kept, mut idle): (Vec<usize>, Vec<usize>) =
