@@ -332,6 +332,8 @@ impl<'a> Run<'a> {
                     return Err(Error::StoppedEarly);
                 }
                 if stopped || self.is_good_enough(wanted) {
+                    // The last line shows what is handed out.
+                    self.report(round.gap);
                     let error = failed.unwrap_or(Error::StoppedEarly);
                     return self.solution().ok_or(error);
                 }
