@@ -28,6 +28,9 @@ use crate::{City, Exponent, MechanismError, Notion, Plan, Proof, expected_cost};
 /// The note that says how an optimiser was stopped, and what was taken.
 pub const STOPPED_EARLY: &str = "stopped early";
 
+/// A stop that leaves more than this between a matrix and what is proven says so, and what to do about it.
+const MUCH_OPEN: f64 = 0.05;
+
 /// Something that can be used, and what it costs where that is known already.
 pub(crate) struct Candidate {
     pub made: Made,
@@ -150,13 +153,23 @@ fn ranked(
     let unit = city.utility().unit();
     let costs: Vec<String> =
         found.iter().map(|(name, _, cost)| format!("{name} costs {cost:.4} {unit}")).collect();
-    let account = |taken: &str| {
+    let account = |taken: &str, cost: f64| {
         let Stopped { why, seconds } = stopped;
         let all = [costs.as_slice(), missing.as_slice()].concat().join(", ");
-        format!("{why} after {seconds:.1} s: {all}; {taken} was taken")
+        let open = 1.0 - floor.min(cost) / cost.max(f64::MIN_POSITIVE);
+        let advice = match open > MUCH_OPEN {
+            true => {
+                let most = 100.0 * open;
+                format!(
+                    "; the best may cost up to {most:.0} % less: more time, or larger cells, would tell"
+                )
+            }
+            false => String::new(),
+        };
+        format!("{why} after {seconds:.1} s: {all}; {taken} was taken{advice}")
     };
     let candidate = |(name, mut made, cost): (&str, Made, f64)| {
-        made.notes.push((STOPPED_EARLY, account(name)));
+        made.notes.push((STOPPED_EARLY, account(name, cost)));
         Candidate { made, cost: Some(cost) }
     };
     Ok(found.into_iter().map(candidate).collect())

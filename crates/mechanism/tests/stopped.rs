@@ -53,7 +53,7 @@ fn the_cheapest_of_optimiser_exponential_and_laplace_is_taken_whatever_the_kind_
             assert_eq!(stopped_note(&whole), None, "{kind}");
             let built = make(kind, &city, &cancelled(&plan));
             let note = stopped_note(&built).unwrap_or_else(|| panic!("{kind} was not stopped"));
-            assert!(note.contains("cancelled after") && note.ends_with("was taken"), "{note}");
+            assert!(note.contains("cancelled after") && note.contains("was taken"), "{note}");
             for word in ["optimiser", "exponential mechanism costs", "Laplace noise costs"] {
                 assert!(note.contains(word), "{word}: {note}");
             }
