@@ -29,7 +29,7 @@ pub struct Solve {
     /// The problem, JSON or .npz.
     problem: PathBuf,
     /// How to solve it; all give the same answer. Default: large where it applies (no ties, no
-    /// bounds, as many columns as rows) and there are more than 2,000 rows, else colgen.
+    /// bounds, as many columns as rows) and there are more than 2,000 rows (5,000 on fine maps), else colgen.
     #[arg(long, value_enum)]
     engine: Option<EngineName>,
     /// Stop at this relative gap between cost and proven bound.

@@ -15,6 +15,7 @@
 //! - *window*: the rows near the *anchor* of a column (its own place) on which large maps keep its rays; a column is *drawn* to
 //!   rows elsewhere where its rays may peak.
 //! - *tile*: a part of a very large map, a *core* that is used and a *halo* around it that is not.
+//! - *incumbent*: the best strict matrix so far, which is what a solve that is stopped returns.
 //! - *strict*: satisfying every constraint in real arithmetic, with the very `f64` numbers given.
 //! - *coincident* rows: at distance zero, hence equal; *presolve* and *postsolve* are the ways there and back.
 //!
