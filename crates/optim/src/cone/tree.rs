@@ -11,7 +11,8 @@
 //! root. What a top's tree sums up to is the least by which the dual of its row must be lowered (`dual`).
 
 use super::graph::Graph;
-use super::search::Paths;
+use super::search::{Paths, Reached};
+use std::collections::BinaryHeap;
 
 const NONE: u32 = u32::MAX;
 
@@ -317,13 +318,16 @@ impl Tree {
             position += 1;
         }
         self.is_current = false;
-        let (step, inside, outside) = self.nearest_limit(graph, up, scratch);
+        let (mut step, mut inside, mut outside) = self.nearest_limit(graph, up, scratch);
         if inside == NONE {
             return; // only possible when the rim has no constraint this way: nothing to gain
         }
+        let old_sum = scratch.subtree[node as usize];
+        if outside != NONE && self.can_join(node, outside, old_sum, step, up, scratch) {
+            (step, inside, outside) = self.go_on(graph, node, up, scratch);
+        }
         let step = if up { step.max(0.0) } else { -step.max(0.0) };
         let factor = step.exp();
-        let old_sum = scratch.subtree[node as usize];
         let mut ancestor = self.parent[node as usize];
         while ancestor != NONE {
             scratch.subtree[ancestor as usize] -= old_sum;
@@ -351,6 +355,130 @@ impl Tree {
         let mut ancestor = outside;
         while ancestor != NONE {
             scratch.subtree[ancestor as usize] += total;
+            ancestor = self.parent[ancestor as usize];
+        }
+    }
+
+    /// Whether a node outside may come along, with all that hangs from it, when the subtree of `node` reaches it after `step`: whether it is free to
+    /// move that way, and moving on is still worth it then (`sum` is what the members are worth at their start).
+    fn can_join(
+        &self,
+        node: u32,
+        outside: u32,
+        sum: f64,
+        step: f64,
+        up: bool,
+        scratch: &Scratch,
+    ) -> bool {
+        let at = outside as usize;
+        if self.parent[at] == NONE || self.at_ceiling[at] == up {
+            return false;
+        }
+        let sign = if up { 1.0 } else { -1.0 };
+        let together = sum + scratch.subtree[at] * (-sign * step.max(0.0)).exp();
+        if sign * together >= -1e-12 * sum.abs() {
+            return false;
+        }
+        let mut ancestor = self.parent[node as usize];
+        while ancestor != NONE {
+            if ancestor == outside {
+                return false;
+            }
+            ancestor = self.parent[ancestor as usize];
+        }
+        true
+    }
+
+    /// The long-step rule: members that reach a node which is free to come along take it with them, as long as moving is worth it. On a fine map
+    /// a subtree passes hundreds of rows on its way, and each would be a pivot of its own. Returns where the step ends; logarithms and sums of who has joined are
+    /// given as if it had been there from the start.
+    fn go_on(
+        &mut self,
+        graph: &Graph,
+        node: u32,
+        up: bool,
+        scratch: &mut Scratch,
+    ) -> (f64, u32, u32) {
+        let sign = if up { 1.0 } else { -1.0 };
+        let mut rim: BinaryHeap<Reached> = BinaryHeap::new();
+        let mut cap = (f64::INFINITY, NONE);
+        let mut first = 0;
+        let mut last = (0.0, node, NONE);
+        loop {
+            for at in first..scratch.members.len() {
+                let member = scratch.members[at];
+                let (links, log) = (graph.links(member as usize), self.log[member as usize]);
+                if up && self.capped && -log < cap.0 {
+                    cap = (-log, member);
+                }
+                let limits = if up { links.up } else { links.down };
+                for (&row, &limit) in links.targets.iter().zip(limits) {
+                    if scratch.stamp[row as usize] != scratch.clock {
+                        let key = limit - sign * (log - self.log[row as usize]);
+                        rim.push(Reached { key, row, from: member });
+                    }
+                }
+            }
+            first = scratch.members.len();
+            let next = loop {
+                match rim.pop() {
+                    Some(next) if scratch.stamp[next.row as usize] == scratch.clock => {}
+                    next => break next,
+                }
+            };
+            let Some(Reached { key, row, from }) = next.filter(|next| next.key < cap.0) else {
+                return if cap.1 == NONE { last } else { (cap.0, cap.1, NONE) };
+            };
+            let step = key.max(last.0);
+            last = (step, from, row);
+            if !self.can_join(node, row, scratch.subtree[node as usize], step, up, scratch) {
+                return last;
+            }
+            self.join(node, row, from, (up, sign * step), scratch);
+        }
+    }
+
+    /// Hangs `row`, and all that hangs from it, from the member `from`, which has reached it after moving by `step`.
+    fn join(
+        &mut self,
+        node: u32,
+        row: u32,
+        from: u32,
+        (up, step): (bool, f64),
+        scratch: &mut Scratch,
+    ) {
+        let sum = scratch.subtree[row as usize];
+        let mut ancestor = self.parent[row as usize];
+        while ancestor != NONE {
+            scratch.subtree[ancestor as usize] -= sum;
+            ancestor = self.parent[ancestor as usize];
+        }
+        self.unlink_child(row);
+        self.parent[row as usize] = from;
+        // It is where the member forces it to be: at its floor when that goes up, at its ceiling when it goes down.
+        self.at_ceiling[row as usize] = !up;
+        self.link_child(from, row);
+        let (scale, first) = ((-step).exp(), scratch.members.len());
+        scratch.members.push(row);
+        let mut position = first;
+        while position < scratch.members.len() {
+            let member = scratch.members[position] as usize;
+            scratch.stamp[member] = scratch.clock;
+            self.log[member] -= step;
+            scratch.subtree[member] *= scale;
+            let mut child = self.first_child[member];
+            while child != NONE {
+                scratch.members.push(child);
+                child = self.next[child as usize];
+            }
+            position += 1;
+        }
+        let mut ancestor = from;
+        loop {
+            scratch.subtree[ancestor as usize] += sum * scale;
+            if ancestor == node {
+                break;
+            }
             ancestor = self.parent[ancestor as usize];
         }
     }
