@@ -12,7 +12,7 @@ use crate::solution::{Solution, relative_gap};
 /// what it gives.
 const NEAR_CLOSED_FORM: f64 = 0.006;
 
-/// Rows from which on there is a matrix before the first iteration is over: below, that takes no second.
+/// Rows from which on there is a matrix before the first iteration is over: below, iterations take no second.
 const EARLY_INCUMBENT: usize = 300;
 
 /// So many trees tell what most of them do.
@@ -44,7 +44,7 @@ impl Run<'_> {
         if is_near && let Some(solution) = self.start_closed_form(&closed) {
             return Some(solution);
         }
-        if self.is_plain() && (!is_near || self.problem.rows() >= EARLY_INCUMBENT) {
+        if self.is_plain() && self.problem.rows() >= EARLY_INCUMBENT {
             self.mix_kernels(&closed);
         }
         if cones_only && !is_near {

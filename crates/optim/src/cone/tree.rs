@@ -19,6 +19,10 @@ const NONE: u32 = u32::MAX;
 /// What rounding leaves of sums over a tree, as a share of the sizes summed up.
 const ROUNDING: f64 = 1e-14;
 
+/// Steps up to this, in logarithms, may be long ones. On a fine map arcs are shorter and are passed by the hundred; where they are longer hardly any
+/// is, and sums over rows that differ by e^100 would be added up in another order.
+const LONG_STEP: f64 = 1.0;
+
 /// A spanning tree of tight constraints with the logarithms of its ray, kept between pricings.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tree {
@@ -371,7 +375,7 @@ impl Tree {
         scratch: &Scratch,
     ) -> bool {
         let at = outside as usize;
-        if self.parent[at] == NONE || self.at_ceiling[at] == up {
+        if self.parent[at] == NONE || self.at_ceiling[at] == up || step > LONG_STEP {
             return false;
         }
         let sign = if up { 1.0 } else { -1.0 };
