@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 use lrgeo_optim::certificate::{check, check_sparse};
 use lrgeo_optim::large;
 use lrgeo_optim::{
-    Arc, Clock, DenseCost, Error, Matrix, Problem, ProblemParts, Settings, Solution, Status,
-    WeightedL1Cost,
+    Arc, Clock, DenseCost, Error, Problem, ProblemParts, Settings, Solution, Status, WeightedL1Cost,
 };
 use map::Map;
 
@@ -215,15 +214,16 @@ fn what_the_engine_cannot_solve_is_refused_by_name() {
 #[test]
 fn both_checkers_measure_the_same_excess() {
     let problem = grid(10, 0.6, 2.0, 21);
-    let matrix = large::solve_sparse(&problem, &Settings::to_gap(5e-2)).unwrap().1;
-    let sparse = check_sparse(&problem, &matrix);
-    let dense = check(&problem, &Matrix::Rows(matrix.clone()), &[]);
+    let z = large::solve(&problem, &Settings::to_gap(5e-2)).unwrap().z;
+    let matrix = z.as_sparse().unwrap();
+    let sparse = check_sparse(&problem, matrix);
+    let dense = check(&problem, &z, &[]);
     assert!(sparse.is_strict() && dense.is_strict());
     assert!((sparse.worst_log_excess - dense.worst_log_excess).abs() < 1e-12);
     // At a smaller epsilon the same matrix breaks the limit, for both by the same amount.
     let stricter = problem.with_epsilon(1.9).unwrap();
-    let sparse = check_sparse(&stricter, &matrix);
-    let broken = check(&stricter, &Matrix::Rows(matrix.clone()), &[]);
+    let sparse = check_sparse(&stricter, matrix);
+    let broken = check(&stricter, &z, &[]);
     assert!(!sparse.is_strict() && !broken.is_strict());
     assert!((sparse.worst_log_excess - broken.worst_log_excess).abs() < 1e-12);
 }

@@ -12,7 +12,7 @@ use crate::{City, Cover, Guarantee, MechanismError, Notion, Plan, Proof, Rows};
 /// One mechanism for everybody.
 pub struct Published;
 
-/// Up to so many places a tenth of a per cent is asked for, above two per cent: each takes about a minute.
+/// Up to so many places a tenth of a per cent is asked for, above two per cent: what is left to win there takes too long.
 const LARGEST_TIGHT: usize = 2_000;
 
 impl Mechanism for Published {

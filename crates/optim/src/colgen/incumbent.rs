@@ -1,4 +1,4 @@
-//! The incumbent: the best strict matrix so far, there from the first second on and never dearer than before.
+//! The incumbent: the best strict matrix so far, never dearer than before, and on maps of some size there before the first iteration.
 //!
 //! The iterate that prices columns is not fit to be handed out: artificial columns box its duals and take part in its row sums. So from
 //! time to time the same rays are mixed once more from nothing, in a box so wide that artificials do not pay; a few interior
@@ -93,7 +93,7 @@ impl Run<'_> {
 
     /// Mixes the rays there are into a matrix. The iterate itself is left as it was.
     pub(super) fn improve_incumbent(&mut self) {
-        let begun = self.stop.seconds();
+        let (begun, scale) = (self.stop.seconds(), self.scale());
         let master = &mut self.master;
         let iterate = (
             (master.x.clone(), master.s.clone(), master.mu.clone()),
@@ -103,7 +103,7 @@ impl Run<'_> {
         let least = self.settings.gap * self.lower_bound;
         let target = LEFT_OPEN * open.max(least);
         master.penalty = self.unit.iter().map(|unit| WIDE * unit).collect();
-        master.start(0.1 * (self.mean_cost / self.problem.rows() as f64).max(f64::MIN_POSITIVE));
+        master.start(0.1 * scale);
         for _ in 0..STEPS {
             let left = master.step(0.8 * target);
             let is_met = left <= NEARLY_ONE && master.complementarity() <= target;
@@ -127,7 +127,8 @@ impl Run<'_> {
     /// least, with weights that bring all row sums near one.
     ///
     /// The weights are found by expectation maximisation (`E x = 1` after Richardson and Lucy), which keeps them positive where the closed form
-    /// does not. The matrix costs 3 to 15 % more than the optimum at eps*spacing from 0.5 to 1, and takes about a second at 2,500 places.
+    /// does not. On 400 Rome places at eps 1 the matrix costs 15 % more than the optimum, the exponential mechanism along the arcs 67 %. Normalising
+    /// takes most of the time, some seconds at 2,500 places with 22 arcs each.
     pub(super) fn mix_kernels(&mut self, closed: &ClosedForm) {
         let rows = self.problem.rows();
         let kernels = &closed.rays;

@@ -37,8 +37,6 @@ mod window;
 
 pub use crate::sparse_rows::SparseRows;
 
-use std::sync::Arc;
-
 use crate::error::{Error, length};
 use crate::problem::Problem;
 use crate::settings::Settings;
@@ -157,23 +155,9 @@ fn prove_some(view: &View<'_>, best: &mut Bound) -> Result<(), Stopped> {
 /// everyone reports one and the same place.
 pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
     verified::solve(problem, settings, NAME, |problem| {
-        attempt(problem, settings).map(|(solution, _)| solution)
+        let stop = settings.start_watch()?;
+        settings.on_threads(|| Run::new(problem, settings, stop)?.solve())
     })
-}
-
-/// As [`solve`], with the solution's matrix once more by its own type, for callers that want the
-/// explicit entries and tails rather than whole rows.
-pub fn solve_sparse(
-    problem: &Problem,
-    settings: &Settings,
-) -> Result<(Solution, Arc<SparseRows>), Error> {
-    let (solution, matrix) = attempt(problem, settings)?;
-    Ok((verified::accepted(problem, settings, NAME, solution)?, matrix))
-}
-
-fn attempt(problem: &Problem, settings: &Settings) -> Result<(Solution, Arc<SparseRows>), Error> {
-    let stop = settings.start_watch()?;
-    settings.on_threads(|| Run::new(problem, settings, stop)?.solve())
 }
 
 /// What errors call this engine.

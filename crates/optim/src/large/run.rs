@@ -84,7 +84,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    pub(super) fn solve(mut self) -> Result<(Solution, Arc<SparseRows>), Error> {
+    pub(super) fn solve(mut self) -> Result<Solution, Error> {
         let everyone_reports = self.cheapest_column();
         let constant = SparseRows::constant(self.view.rows(), everyone_reports);
         let report = check_sparse(self.problem, &constant);
@@ -348,12 +348,11 @@ impl<'a> Run<'a> {
         });
     }
 
-    fn finish(self) -> Result<(Solution, Arc<SparseRows>), Error> {
+    fn finish(self) -> Result<Solution, Error> {
         let gap = self.gap();
         let seconds = self.stop.seconds();
         let Some((matrix, report)) = self.best else { return Err(Error::StoppedEarly) };
-        let matrix = Arc::new(matrix);
-        let solution = Solution {
+        Ok(Solution {
             status: Status::of_gap(gap, self.settings.gap),
             objective: report.cost,
             lower_bound: self.bound.value.min(report.cost),
@@ -361,7 +360,7 @@ impl<'a> Run<'a> {
             iterations: self.trace.len(),
             columns: self.rays,
             seconds,
-            z: Matrix::Rows(matrix.clone()),
+            z: Matrix::Rows(Arc::new(matrix)),
             y: vec![0.0; self.problem.columns()],
             certificate: Certificate {
                 worst_log_excess: report.worst_log_excess,
@@ -369,7 +368,6 @@ impl<'a> Run<'a> {
                 mu: self.bound.mu,
             },
             trace: self.trace,
-        };
-        Ok((solution, matrix))
+        })
     }
 }

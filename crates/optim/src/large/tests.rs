@@ -54,8 +54,9 @@ fn solve(problem: &Problem, settings: &Settings, tiling: Tiling) -> Solution {
     let stop = settings.start_watch().unwrap();
     let mut run = Run::new(problem, settings, stop).unwrap();
     run.tiling = tiling;
-    let (solution, matrix) = run.solve().unwrap();
-    let report = check_sparse(problem, &matrix);
+    let solution = run.solve().unwrap();
+    let matrix = solution.z.as_sparse().unwrap();
+    let report = check_sparse(problem, matrix);
     assert!(report.is_strict(), "log excess {:e}", report.worst_log_excess);
     assert!(report.worst_row_sum_error < 1e-14);
     assert!(solution.lower_bound <= solution.objective);
