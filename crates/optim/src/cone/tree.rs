@@ -307,28 +307,19 @@ impl Tree {
     /// Scales the subtree of `node` (up or down) until a constraint across its rim is tight.
     fn pivot(&mut self, graph: &Graph, node: u32, up: bool, scratch: &mut Scratch) {
         scratch.clock = scratch.clock.wrapping_add(1);
-        let stamp = scratch.clock;
-        scratch.members.clear();
-        scratch.members.push(node);
-        scratch.stamp[node as usize] = stamp;
-        let mut position = 0;
-        while position < scratch.members.len() {
-            let mut child = self.first_child[scratch.members[position] as usize];
-            while child != NONE {
-                scratch.stamp[child as usize] = stamp;
-                scratch.members.push(child);
-                child = self.next[child as usize];
-            }
-            position += 1;
-        }
+        self.collect(node, scratch);
         self.is_current = false;
         let (mut step, mut inside, mut outside) = self.nearest_limit(graph, up, scratch);
         if inside == NONE {
             return; // only possible when the rim has no constraint this way: nothing to gain
         }
         let old_sum = scratch.subtree[node as usize];
-        if outside != NONE && self.can_join(node, outside, old_sum, step, up, scratch) {
+        if outside != NONE
+            && (self.can_join(node, outside, old_sum, step, up, scratch)
+                || self.can_leave(node, inside, step, up, scratch))
+        {
             (step, inside, outside) = self.go_on(graph, node, up, scratch);
+            self.collect(node, scratch);
         }
         let step = if up { step.max(0.0) } else { -step.max(0.0) };
         let factor = step.exp();
@@ -360,6 +351,24 @@ impl Tree {
         while ancestor != NONE {
             scratch.subtree[ancestor as usize] += total;
             ancestor = self.parent[ancestor as usize];
+        }
+    }
+
+    /// The members: a node and all that hangs from it.
+    fn collect(&self, node: u32, scratch: &mut Scratch) {
+        let stamp = scratch.clock;
+        scratch.members.clear();
+        scratch.members.push(node);
+        scratch.stamp[node as usize] = stamp;
+        let mut position = 0;
+        while position < scratch.members.len() {
+            let mut child = self.first_child[scratch.members[position] as usize];
+            while child != NONE {
+                scratch.stamp[child as usize] = stamp;
+                scratch.members.push(child);
+                child = self.next[child as usize];
+            }
+            position += 1;
         }
     }
 
@@ -404,30 +413,19 @@ impl Tree {
         scratch: &mut Scratch,
     ) -> (f64, u32, u32) {
         let sign = if up { 1.0 } else { -1.0 };
-        let mut rim: BinaryHeap<Reached> = BinaryHeap::new();
-        let mut cap = (f64::INFINITY, NONE);
-        let mut first = 0;
+        let mut rim = self.rim(graph, up, scratch);
+        let mut cap = self.nearest_cap(up, scratch);
         let mut last = (0.0, node, NONE);
         loop {
-            for at in first..scratch.members.len() {
-                let member = scratch.members[at];
-                let (links, log) = (graph.links(member as usize), self.log[member as usize]);
-                if up && self.capped && -log < cap.0 {
-                    cap = (-log, member);
-                }
-                let limits = if up { links.up } else { links.down };
-                for (&row, &limit) in links.targets.iter().zip(limits) {
-                    if scratch.stamp[row as usize] != scratch.clock {
-                        let key = limit - sign * (log - self.log[row as usize]);
-                        rim.push(Reached { key, row, from: member });
-                    }
-                }
-            }
-            first = scratch.members.len();
             let next = loop {
-                match rim.pop() {
-                    Some(next) if scratch.stamp[next.row as usize] == scratch.clock => {}
-                    next => break next,
+                let Some(known) = rim.pop() else { break None };
+                if scratch.stamp[known.from as usize] != scratch.clock {
+                    continue;
+                }
+                // Who has joined or stayed behind since then is elsewhere.
+                match self.next_limit(graph, known.from, up, scratch) {
+                    Some(next) if next.key <= known.key => break Some(next),
+                    next => rim.extend(next),
                 }
             };
             let Some(Reached { key, row, from }) = next.filter(|next| next.key < cap.0) else {
@@ -435,10 +433,143 @@ impl Tree {
             };
             let step = key.max(last.0);
             last = (step, from, row);
-            if !self.can_join(node, row, scratch.subtree[node as usize], step, up, scratch) {
+            let changed = scratch.members.len();
+            if self.can_join(node, row, scratch.subtree[node as usize], step, up, scratch) {
+                self.join(node, row, from, (up, sign * step), scratch);
+                rim.extend(self.next_limit(graph, from, up, scratch));
+                for &member in &scratch.members[changed..] {
+                    rim.extend(self.next_limit(graph, member, up, scratch));
+                    if up && self.capped && -self.log[member as usize] < cap.0 {
+                        cap = (-self.log[member as usize], member);
+                    }
+                }
+            } else if self.can_leave(node, from, step, up, scratch) {
+                self.leave(node, from, row, (up, sign * step), scratch);
+                for &row in &scratch.members[changed..] {
+                    rim.extend(self.limits_by(graph, row, up, scratch));
+                }
+                scratch.members.truncate(changed);
+                if cap.1 != NONE && scratch.stamp[cap.1 as usize] != scratch.clock {
+                    cap = self.nearest_cap(up, scratch);
+                }
+            } else {
                 return last;
             }
-            self.join(node, row, from, (up, sign * step), scratch);
+        }
+    }
+
+    /// What limits the members first, looked at from the smaller side.
+    fn rim(&self, graph: &Graph, up: bool, scratch: &Scratch) -> BinaryHeap<Reached> {
+        if 2 * scratch.members.len() <= graph.nodes() {
+            let limit = |&member: &u32| self.next_limit(graph, member, up, scratch);
+            return scratch.members.iter().filter_map(limit).collect();
+        }
+        let outside = (0..graph.nodes()).filter(|&row| scratch.stamp[row] != scratch.clock);
+        outside.flat_map(|row| self.limits_by(graph, row as u32, up, scratch)).collect()
+    }
+
+    /// How far each member beside a row that is none can move before it is tight with that.
+    fn limits_by<'a>(
+        &'a self,
+        graph: &'a Graph,
+        row: u32,
+        up: bool,
+        scratch: &'a Scratch,
+    ) -> impl Iterator<Item = Reached> + 'a {
+        let (links, log) = (graph.links(row as usize), self.log[row as usize]);
+        let (limits, sign) = if up { (links.down, 1.0) } else { (links.up, -1.0) };
+        let is_member = |from: u32| scratch.stamp[from as usize] == scratch.clock;
+        let beside = links.targets.iter().zip(limits).filter(move |(from, _)| is_member(**from));
+        beside.map(move |(&from, &limit)| Reached {
+            key: limit - sign * (self.log[from as usize] - log),
+            row,
+            from,
+        })
+    }
+
+    /// How far a member can move before it is tight with a row that is none, and that row.
+    #[inline(always)]
+    fn next_limit(&self, graph: &Graph, from: u32, up: bool, scratch: &Scratch) -> Option<Reached> {
+        let (links, log) = (graph.links(from as usize), self.log[from as usize]);
+        let (limits, sign) = if up { (links.up, 1.0) } else { (links.down, -1.0) };
+        let mut next = Reached { key: f64::INFINITY, row: NONE, from };
+        for (&row, &limit) in links.targets.iter().zip(limits) {
+            if scratch.stamp[row as usize] != scratch.clock {
+                let key = limit - sign * (log - self.log[row as usize]);
+                if key < next.key {
+                    (next.key, next.row) = (key, row);
+                }
+            }
+        }
+        (next.row != NONE).then_some(next)
+    }
+
+    /// How far the members can rise before one is at 1, and which.
+    fn nearest_cap(&self, up: bool, scratch: &Scratch) -> (f64, u32) {
+        let mut nearest = (f64::INFINITY, NONE);
+        if up && self.capped {
+            for &member in &scratch.members {
+                let slack = -self.log[member as usize];
+                if slack < nearest.0 && scratch.stamp[member as usize] == scratch.clock {
+                    nearest = (slack, member);
+                }
+            }
+        }
+        nearest
+    }
+
+    /// Whether a member that can go no further may stay behind, with all that hangs from it, and moving the others is still worth it.
+    fn can_leave(&self, node: u32, inside: u32, step: f64, up: bool, scratch: &Scratch) -> bool {
+        if inside == node || self.at_ceiling[inside as usize] != up || step > LONG_STEP {
+            return false;
+        }
+        let sign = if up { 1.0 } else { -1.0 };
+        let sum = scratch.subtree[node as usize];
+        sign * (sum - scratch.subtree[inside as usize]) < -1e-12 * sum.abs()
+    }
+
+    /// Hangs the member `inside`, and all that hangs from it, from `row`, which holds it after moving by `step`. They are listed once more at
+    /// the end of the members.
+    fn leave(
+        &mut self,
+        node: u32,
+        inside: u32,
+        row: u32,
+        (up, step): (bool, f64),
+        scratch: &mut Scratch,
+    ) {
+        let sum = scratch.subtree[inside as usize];
+        let mut ancestor = self.parent[inside as usize];
+        loop {
+            scratch.subtree[ancestor as usize] -= sum;
+            if ancestor == node {
+                break;
+            }
+            ancestor = self.parent[ancestor as usize];
+        }
+        self.unlink_child(inside);
+        self.parent[inside as usize] = row;
+        self.at_ceiling[inside as usize] = up;
+        self.link_child(row, inside);
+        let (scale, first) = (step.exp(), scratch.members.len());
+        scratch.members.push(inside);
+        let mut position = first;
+        while position < scratch.members.len() {
+            let member = scratch.members[position] as usize;
+            scratch.stamp[member] = scratch.clock.wrapping_sub(1);
+            self.log[member] += step;
+            scratch.subtree[member] *= scale;
+            let mut child = self.first_child[member];
+            while child != NONE {
+                scratch.members.push(child);
+                child = self.next[child as usize];
+            }
+            position += 1;
+        }
+        let mut ancestor = row;
+        while ancestor != NONE {
+            scratch.subtree[ancestor as usize] += sum * scale;
+            ancestor = self.parent[ancestor as usize];
         }
     }
 
@@ -490,42 +621,19 @@ impl Tree {
     /// How far the members can move before a constraint across their rim is tight, and its two ends. The rim
     /// is looked at from its smaller side.
     fn nearest_limit(&self, graph: &Graph, up: bool, scratch: &Scratch) -> (f64, u32, u32) {
-        let (stamp, stamps) = (scratch.clock, &scratch.stamp);
-        let mut nearest = (f64::INFINITY, NONE, NONE);
-        if up && self.capped {
-            for &member in &scratch.members {
-                let slack = -self.log[member as usize];
-                if slack < nearest.0 {
-                    nearest = (slack, member, NONE);
-                }
+        let (slack, member) = self.nearest_cap(up, scratch);
+        let mut nearest = (slack, member, NONE);
+        let mut take = |next: Reached| {
+            if next.key < nearest.0 {
+                nearest = (next.key, next.from, next.row);
             }
-        }
-        let nodes = graph.nodes();
-        if 2 * scratch.members.len() <= nodes {
-            for &member in &scratch.members {
-                let (links, log) = (graph.links(member as usize), self.log[member as usize]);
-                let (limits, sign) = if up { (links.up, 1.0) } else { (links.down, -1.0) };
-                for (&target, &limit) in links.targets.iter().zip(limits) {
-                    if stamps[target as usize] != stamp {
-                        let slack = limit - sign * (log - self.log[target as usize]);
-                        if slack < nearest.0 {
-                            nearest = (slack, member, target);
-                        }
-                    }
-                }
-            }
-            return nearest;
-        }
-        for outside in (0..nodes as u32).filter(|&node| stamps[node as usize] != stamp) {
-            let (links, log) = (graph.links(outside as usize), self.log[outside as usize]);
-            let (limits, sign) = if up { (links.down, 1.0) } else { (links.up, -1.0) };
-            for (&member, &limit) in links.targets.iter().zip(limits) {
-                if stamps[member as usize] == stamp {
-                    let slack = limit - sign * (self.log[member as usize] - log);
-                    if slack < nearest.0 {
-                        nearest = (slack, member, outside);
-                    }
-                }
+        };
+        if 2 * scratch.members.len() <= graph.nodes() {
+            let limit = |&member: &u32| self.next_limit(graph, member, up, scratch);
+            scratch.members.iter().filter_map(limit).for_each(&mut take);
+        } else {
+            for row in (0..graph.nodes()).filter(|&row| scratch.stamp[row] != scratch.clock) {
+                self.limits_by(graph, row as u32, up, scratch).for_each(&mut take);
             }
         }
         nearest
