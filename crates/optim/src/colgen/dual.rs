@@ -5,7 +5,10 @@
 //! what is still missing. What one column pays, its neighbours save. The sum of the result is a bound, the
 //! result is the centre from which the interior point goes on, and the rays met on the way join too.
 
-use crate::cone::{Blocks, NO_ROW, Prices, Root, Scratch, Tree, node_weights, noise};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::cone::{Blocks, NO_ROW, Prices, Root, Scratch, Tree, for_each, node_weights, noise};
 
 /// Duals feasible for every column.
 pub(super) struct FeasibleDual {
@@ -14,12 +17,6 @@ pub(super) struct FeasibleDual {
     pub bound: f64,
     /// Points met while repairing: block and values by node.
     pub found: Vec<(usize, Vec<f64>)>,
-}
-
-/// Columns that violate, worst first.
-enum Family {
-    Cone(usize),
-    Tied(usize),
 }
 
 /// Rounds of paying and pricing again for one column.
@@ -32,12 +29,23 @@ const SINGLE_PAYERS: usize = 4;
 /// What a tied column may still take off the bound, in tolerances.
 const TIED_TOLERANCES: f64 = 1e3;
 
+/// Cones priced at once, of so many looked at: only such as hardly touch where the others pay.
+const AT_ONCE: usize = 8;
+const LOOKED_AT: usize = 32;
+
+/// A ray that is larger than this where another column pays has more than a little of its own burden taken off by that.
+const TOUCHES: f64 = 0.05;
+
+/// Rows from which on pricing takes long enough to be worth other threads.
+const WORTH_THREADS: usize = 300;
+
 pub(super) fn make_feasible(
     blocks: &Blocks,
     trees: &mut [Tree],
     start: &[f64],
     prices: &Prices,
     tolerance: f64,
+    parallel: bool,
 ) -> FeasibleDual {
     let mut repair = Repair {
         blocks,
@@ -48,31 +56,35 @@ pub(super) fn make_feasible(
         scratch: Scratch::default(),
         w: Vec::new(),
     };
-    let mut violators: Vec<(f64, Family)> = Vec::new();
-    for (index, (block, price)) in blocks.blocks.iter().zip(&prices.blocks).enumerate() {
-        if block.root == Root::Cone && price.value < -tolerance {
-            violators.push((price.value, Family::Cone(index)));
-        }
-    }
     let mut missing = 0.0;
+    let mut columns: Vec<(f64, usize)> = Vec::new();
     for (k, tied) in blocks.tied.iter().enumerate() {
         let Some(tied) = tied else { continue };
         let shortage = tied.shortage(prices.tied[k], prices.noise[k]);
         if shortage < -TIED_TOLERANCES * tolerance {
-            violators.push((prices.tied[k], Family::Tied(k)));
+            columns.push((prices.tied[k], k));
         } else {
             missing += shortage;
         }
     }
-    violators.sort_by(|a, b| a.0.total_cmp(&b.0));
-    for (_, family) in violators {
+    let violating = blocks.blocks.iter().zip(&prices.blocks).enumerate();
+    let violating = violating
+        .filter(|(_, (block, price))| block.root == Root::Cone && price.value < -tolerance)
+        .map(|(index, (_, price))| (price.value, index));
+    let mut cones: Vec<(f64, usize)> = violating.collect();
+    // Worst first.
+    for list in [&mut columns, &mut cones] {
+        list.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    let mut cones: VecDeque<usize> = cones.into_iter().map(|(_, index)| index).collect();
+    while !cones.is_empty() && !blocks.is_aborted() {
+        repair.cones(&mut cones, tolerance, parallel && start.len() >= WORTH_THREADS);
+    }
+    for (_, column) in columns {
         if blocks.is_aborted() {
             break;
         }
-        match family {
-            Family::Cone(index) => repair.cone(index, tolerance),
-            Family::Tied(column) => missing += repair.tied(column, tolerance),
-        }
+        missing += repair.tied(column, tolerance);
     }
     let Repair { mu, values, found, .. } = repair;
     let mut bound = blocks.fixed_cost + missing - tolerance * blocks.blocks.len() as f64;
@@ -105,20 +117,61 @@ impl Repair<'_> {
         rows.fold((0.0, 0), |best, (&row, &z)| if z > best.0 { (z, row) } else { best })
     }
 
-    /// Makes one cone feasible: the row of every top pays what its tree is short of, after which no subtree
-    /// would rather move. This is the dual of pricing within `z <= 1`, so no payment is cheaper.
-    fn cone(&mut self, index: usize, tolerance: f64) {
-        self.price(index);
-        if self.values[index] >= -tolerance {
-            return;
+    /// Makes the next few cones feasible: the row of every top pays what its tree is short of, after which no subtree
+    /// would rather move. This is the dual of pricing within `z <= 1`, so no payment is cheaper. Cones that hardly touch are priced at the same
+    /// duals; should others have paid for them meanwhile, they pay too much, which is no less feasible.
+    fn cones(&mut self, waiting: &mut VecDeque<usize>, tolerance: f64, parallel: bool) {
+        let next = self.apart(waiting);
+        let take = |index: usize| (index, std::mem::take(&mut self.trees[index]));
+        let mut trees: Vec<(usize, Tree)> = next.into_iter().map(take).collect();
+        let (blocks, mu) = (self.blocks, &self.mu);
+        let price = |(_, (index, tree)): (usize, &mut (usize, Tree)),
+                     (scratch, w): &mut (Scratch, Vec<f64>)| {
+            let block = &blocks.blocks[*index];
+            node_weights(block, blocks, mu, w);
+            let value = tree.price(&block.graph, w, scratch);
+            let is_short = value < -tolerance;
+            let pays = |top: usize| (block.rows[top], scratch.subtree[top].min(0.0));
+            let payments: Vec<(u32, f64)> = match is_short {
+                true => tree.tops().map(pays).collect(),
+                false => Vec::new(),
+            };
+            let point = (is_short && scratch.pivots > 0).then(|| scratch.z.clone());
+            (value, point, payments)
+        };
+        let priced = for_each(&mut trees, parallel, price);
+        for ((index, tree), (value, point, payments)) in trees.into_iter().zip(priced) {
+            self.trees[index] = tree;
+            self.values[index] = value;
+            self.found.extend(point.map(|point| (index, point)));
+            for (row, payment) in payments {
+                self.mu[row as usize] += payment;
+            }
         }
-        if self.scratch.pivots > 0 {
-            self.found.push((index, self.scratch.z.clone()));
+    }
+
+    /// Takes a few of those waiting, the first among them, whose rays are small where the others have their tops.
+    fn apart(&self, waiting: &mut VecDeque<usize>) -> Vec<usize> {
+        let mut taken: Vec<usize> = Vec::with_capacity(AT_ONCE);
+        let touches = |one: usize, other: usize| {
+            let [a, b] = [one, other].map(|index| &self.blocks.blocks[index]);
+            let ray = self.trees[other].point();
+            let share = Arc::ptr_eq(&a.graph, &b.graph);
+            !share || self.trees[one].tops().any(|top| ray[top] > TOUCHES)
+        };
+        let mut left = VecDeque::new();
+        while taken.len() < AT_ONCE && left.len() < LOOKED_AT {
+            let Some(index) = waiting.pop_front() else { break };
+            if taken.iter().any(|&other| touches(index, other) || touches(other, index)) {
+                left.push_back(index);
+            } else {
+                taken.push(index);
+            }
         }
-        for top in self.trees[index].tops() {
-            let row = self.blocks.blocks[index].rows[top];
-            self.mu[row as usize] += self.scratch.subtree[top].min(0.0);
+        while let Some(index) = left.pop_back() {
+            waiting.push_front(index);
         }
+        taken
     }
 
     /// Makes a tied column feasible, its y with every block at its minimum; returns what is still

@@ -64,8 +64,8 @@ const TIGHT_SHARE: f64 = 0.03;
 /// Solves that have not taken so many seconds yet will end soon: their incumbents are not improved on the way.
 const FIRST_SECONDS: f64 = 1.0;
 
-/// Mixing the rays anew takes about as long as so many iterations.
-const ATTEMPT_ROUNDS: f64 = 2.0;
+/// Mixing the rays anew takes about as long as so many steps of the master.
+const ATTEMPT_STEPS: f64 = 15.0;
 
 /// A further iteration, and the matrix and proof after it, take about so many times as long as the iteration before.
 const ROUND_AND_END: f64 = 2.5;
@@ -168,13 +168,16 @@ struct Run<'a> {
     target: f64,
     /// How much wider than usual the box around the duals is.
     leaning: f64,
+    /// How much narrower, after steps back.
+    caution: f64,
     generated: usize,
     /// Whether the last round raised the bound, and how many did not after one that did not either.
     raised: bool,
     idle_rounds: usize,
-    /// What would be handed out now, and seconds spent on it.
+    /// What would be handed out now, seconds spent on it, and by the last attempt at it (or expected to be).
     incumbent: Option<Incumbent>,
     spent: f64,
+    last_attempt: f64,
     /// Duals and the bound that they prove, rounding included.
     proof: (Vec<f64>, f64),
     trace: Vec<TracePoint>,
@@ -244,11 +247,13 @@ impl<'a> Run<'a> {
             iterations: 0,
             target: f64::INFINITY,
             leaning: 1.0,
+            caution: 1.0,
             generated: 0,
             raised: true,
             idle_rounds: 0,
             incumbent: None,
             spent: 0.0,
+            last_attempt: f64::INFINITY,
             proof: (vec![0.0; problem.rows()], 0.0),
             trace: Vec::new(),
             blocks,
@@ -323,7 +328,7 @@ impl<'a> Run<'a> {
                 last_attempt = self.iterations;
                 failed = self.attempt(round.gap).err();
                 wanted *= 0.3;
-            } else if !stopped && self.can_afford_attempt(took) {
+            } else if !stopped && self.can_afford_attempt() {
                 self.improve_incumbent();
             }
             if is_promising || stopped {
@@ -358,12 +363,12 @@ impl<'a> Run<'a> {
 
     /// Whether mixing rays for a better incumbent takes little of the time there is: a promised gap is no matrix, and whoever stops the
     /// solve wants one.
-    fn can_afford_attempt(&self, round: f64) -> bool {
+    fn can_afford_attempt(&self) -> bool {
         let share = if self.settings.gap >= LOOSE_GAP { LOOSE_SHARE } else { TIGHT_SHARE };
         let seconds = self.stop.seconds();
         self.is_plain()
             && seconds >= FIRST_SECONDS
-            && self.spent + ATTEMPT_ROUNDS * round <= share * seconds
+            && self.spent + self.last_attempt <= share * seconds
     }
 
     /// Whether gap and row sums are good enough, the latter unless several attempts were no better.

@@ -26,7 +26,7 @@ mod tree;
 mod window;
 mod zero;
 
-pub(crate) use block::{Blocks, NO_ROW, Root};
+pub(crate) use block::{Block, Blocks, NO_ROW, Root};
 #[cfg(feature = "parallel")]
 pub(crate) use dijkstra::Dijkstra;
 pub(crate) use family::teach;
