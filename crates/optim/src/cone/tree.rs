@@ -55,6 +55,7 @@ pub(crate) struct Scratch {
     stamp: Vec<u32>,
     clock: u32,
     path: Vec<u32>,
+    rim: Vec<Reached>,
 }
 
 impl Tree {
@@ -309,8 +310,17 @@ impl Tree {
         scratch.clock = scratch.clock.wrapping_add(1);
         self.collect(node, scratch);
         self.is_current = false;
-        let (mut step, mut inside, mut outside) = self.nearest_limit(graph, up, scratch);
+        let mut rim = std::mem::take(&mut scratch.rim);
+        self.fill_rim(graph, up, scratch, &mut rim);
+        let (cap, capped) = self.nearest_cap(up, scratch);
+        let (mut step, mut inside, mut outside) = (cap, capped, NONE);
+        for next in &rim {
+            if next.key < step {
+                (step, inside, outside) = (next.key, next.from, next.row);
+            }
+        }
         if inside == NONE {
+            scratch.rim = rim;
             return; // only possible when the rim has no constraint this way: nothing to gain
         }
         let old_sum = scratch.subtree[node as usize];
@@ -318,9 +328,12 @@ impl Tree {
             && (self.can_join(node, outside, old_sum, step, up, scratch)
                 || self.can_leave(node, inside, step, up, scratch))
         {
-            (step, inside, outside) = self.go_on(graph, node, up, scratch);
+            let mut heap = BinaryHeap::from(rim);
+            (step, inside, outside) = self.go_on(graph, node, up, &mut heap, scratch);
             self.collect(node, scratch);
+            rim = heap.into_vec();
         }
+        scratch.rim = rim;
         let step = if up { step.max(0.0) } else { -step.max(0.0) };
         let factor = step.exp();
         let mut ancestor = self.parent[node as usize];
@@ -410,10 +423,10 @@ impl Tree {
         graph: &Graph,
         node: u32,
         up: bool,
+        rim: &mut BinaryHeap<Reached>,
         scratch: &mut Scratch,
     ) -> (f64, u32, u32) {
         let sign = if up { 1.0 } else { -1.0 };
-        let mut rim = self.rim(graph, up, scratch);
         let mut cap = self.nearest_cap(up, scratch);
         let mut last = (0.0, node, NONE);
         loop {
@@ -458,14 +471,17 @@ impl Tree {
         }
     }
 
-    /// What limits the members first, looked at from the smaller side.
-    fn rim(&self, graph: &Graph, up: bool, scratch: &Scratch) -> BinaryHeap<Reached> {
+    /// What limits the members, looked at from the smaller side: the first limit of each of them, or all by each row that is none.
+    fn fill_rim(&self, graph: &Graph, up: bool, scratch: &Scratch, rim: &mut Vec<Reached>) {
+        rim.clear();
         if 2 * scratch.members.len() <= graph.nodes() {
             let limit = |&member: &u32| self.next_limit(graph, member, up, scratch);
-            return scratch.members.iter().filter_map(limit).collect();
+            rim.extend(scratch.members.iter().filter_map(limit));
+        } else {
+            for row in (0..graph.nodes()).filter(|&row| scratch.stamp[row] != scratch.clock) {
+                rim.extend(self.limits_by(graph, row as u32, up, scratch));
+            }
         }
-        let outside = (0..graph.nodes()).filter(|&row| scratch.stamp[row] != scratch.clock);
-        outside.flat_map(|row| self.limits_by(graph, row as u32, up, scratch)).collect()
     }
 
     /// How far each member beside a row that is none can move before it is tight with that.
@@ -616,27 +632,6 @@ impl Tree {
             }
             ancestor = self.parent[ancestor as usize];
         }
-    }
-
-    /// How far the members can move before a constraint across their rim is tight, and its two ends. The rim
-    /// is looked at from its smaller side.
-    fn nearest_limit(&self, graph: &Graph, up: bool, scratch: &Scratch) -> (f64, u32, u32) {
-        let (slack, member) = self.nearest_cap(up, scratch);
-        let mut nearest = (slack, member, NONE);
-        let mut take = |next: Reached| {
-            if next.key < nearest.0 {
-                nearest = (next.key, next.from, next.row);
-            }
-        };
-        if 2 * scratch.members.len() <= graph.nodes() {
-            let limit = |&member: &u32| self.next_limit(graph, member, up, scratch);
-            scratch.members.iter().filter_map(limit).for_each(&mut take);
-        } else {
-            for row in (0..graph.nodes()).filter(|&row| scratch.stamp[row] != scratch.clock) {
-                self.limits_by(graph, row as u32, up, scratch).for_each(&mut take);
-            }
-        }
-        nearest
     }
 
     /// Turns the path from `bottom` up to `top` around, so that `bottom` is the top of its part;
