@@ -18,10 +18,6 @@ use lrgeo_optim::{Arc, Problem, ProblemParts, WeightedL1Cost};
 
 use crate::map::Map;
 
-/// What all-pairs arcs of the real cities may be longer than straight lines: half a per cent of the cost, where the command
-/// line's own default of 1.05 costs 4 to 5 %.
-pub const STRETCH: f64 = 1.005;
-
 /// Kilometres between the places of the triangular lattice; its epsilon is 1/km.
 const LATTICE_KM: f64 = 0.3;
 

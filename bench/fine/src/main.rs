@@ -16,7 +16,8 @@ mod run;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use instance::{Named, STRETCH, Setting};
+use instance::{Named, Setting};
+use lrgeo_mechanism::STRETCH;
 use lrgeo_optim::format;
 use run::{Until, measured};
 use serde_json::{Value, json};

@@ -36,5 +36,5 @@ pub use error::MechanismError;
 pub use matrix::ObfuscationMatrix;
 pub use mechanism::{Made, Mechanism, REGISTRY, build, by_name};
 pub use notion::{Cover, Guarantee, Notion};
-pub use plan::{Engine, Exponent, Plan, Radii, RangeRule, connecting_gamma};
+pub use plan::{Engine, Exponent, Plan, Radii, RangeRule, STRETCH, connecting_gamma};
 pub use rows::Rows;
