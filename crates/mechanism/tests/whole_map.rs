@@ -127,6 +127,24 @@ fn integer_weights_satisfy_the_promise_exactly() {
     }
 }
 
+/// The account's own words, read back: how far below this matrix the best one for all pairs may be.
+#[test]
+fn the_default_spanner_leaves_less_than_one_per_cent() {
+    let city = city::block(3, 500.0, 120);
+    let left = |plan: &Plan| {
+        let built = make("published", &city, plan);
+        let note = built.notes.iter().find(|(name, _)| name == "price of the spanner");
+        let (_, text) = note.expect("what the spanner costs");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let percent = words.iter().position(|word| *word == "%").expect("a share");
+        words[percent - 1].parse::<f64>().unwrap()
+    };
+    let plan = Plan::new(&city, per_km(2.0));
+    let (by_default, wider) = (left(&plan), left(&Plan { stretch: 1.05, ..plan }));
+    assert!(0.0 < by_default && by_default < 1.0, "{by_default}");
+    assert!(wider > 2.0, "{wider}");
+}
+
 #[test]
 fn a_spanner_is_as_straight_as_it_says_also_around_holes_and_at_doubled_places() {
     let map = city::demo_map(5, 400.0);

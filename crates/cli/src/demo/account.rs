@@ -112,7 +112,7 @@ impl Account {
                 "mechanism",
                 format!(
                     "published, epsilon {epsilon}/km: places 500 m apart report alike up to a factor of {:.1};\n\
-                     {:.3} km of misjudged way per report, within {:.2} % of the optimum, proven",
+                     {:.3} km of misjudged way per report, within {:.2} % of what its arcs allow, proven",
                     (epsilon * 0.5).exp(),
                     tiles.expected_cost,
                     100.0 * proven
