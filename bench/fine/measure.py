@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fine maps and real priors: every instance to its gap, and four of them stopped at ten moments.
 
-    bench/fine/run.sh [--smoke] [--only NAME,NAME] [--no-stops] [--data DIR]
+    bench/fine/run.sh [--smoke] [--only NAME,NAME] [--no-stops] [--patience N] [--data DIR]
 
 The unit r is the time of OMG Rome 1,331 places, eps 2, to 1e-6 on two threads, solved first in the same run; so the run needs the
 machine for itself. Every solve is a process of its own. A whole run writes bench/results/fine.{json,md}; `--smoke` (small versions
@@ -35,8 +35,8 @@ ROWS = [
     ("coarse100", 0.009, 5 / 9, 351),
     ("coarse100", 0.0015, 14 / 9, 650),
 ]
-# A solve that takes this many times its target is stopped: what it then has proven is worth as much as when it would have ended.
-PATIENCE = 3
+# A solve that takes this many times its target is stopped (--patience): what it then has proven is worth as much as when it would have ended.
+PATIENCE = 3.0
 # Those whose places are known: elsewhere there is no Laplace noise to compare with.
 STOPPED = ["reykjavik", "triangular2500", "sf500", "sf200"]
 MOMENTS = 10
@@ -125,7 +125,7 @@ def page(record):
         "",
         f"`bench/fine/run.sh` on {record['machine']} (at the start). The unit is r = {r:.2f} s: {record['unit']['instance']}, to 1e-6, {THREADS} threads, in the",
         "same run. All pairs; the real cities on spanners of stretch 1.005. Seconds are those of solving, by the clock and of the processors, without",
-        f"reading the map; memory is the peak of the whole process. `>`: stopped at {PATIENCE} times the target. Cost and strictness are what the",
+        f"reading the map; memory is the peak of the whole process. `>`: stopped at {record['patience']:g} times the target. Cost and strictness are what the",
         "independent checker finds in the matrix.",
         "",
         "| instance | places | asked | proven | wall s | CPU s | time | target | peak memory |",
@@ -162,14 +162,15 @@ def main():
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--only", type=lambda names: set(names.split(",")))
     parser.add_argument("--no-stops", action="store_true")
+    parser.add_argument("--patience", type=float, default=PATIENCE)
     parser.add_argument("--data", default="../shared/data")
     options = parser.parse_args()
     folder = ROOT / "bench" / ("out" if options.smoke or options.only else "results")
     folder.mkdir(exist_ok=True)
-    record = {"machine": machine.description(), "unit": unit(options), "rows": [], "stops": []}
+    record = {"machine": machine.description(), "unit": unit(options), "patience": options.patience, "rows": [], "stops": []}
     r = record["unit"]["seconds"]
     # Small versions take a second; patience in units of a small r would stop them.
-    limit = (lambda target: 10.0) if options.smoke else (lambda target: PATIENCE * target * r)
+    limit = (lambda target: 10.0) if options.smoke else (lambda target: options.patience * target * r)
 
     def save():
         (folder / "fine.json").write_text(json.dumps(record, indent=1) + "\n")
