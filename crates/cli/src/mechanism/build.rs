@@ -90,7 +90,7 @@ pub struct Build {
     /// The cells of the cost reference table.
     #[arg(long, value_name = "LENGTH", default_value = "100m", allow_hyphen_values = true)]
     table_cell: Length,
-    /// How much longer than straight lines paths of the all-pairs spanner may be: 1.05 is faster and costs 4 to 6 % more.
+    /// How much longer than straight lines paths of the all-pairs spanner may be: 1.05 is faster and costs 3 to 5 % more.
     #[arg(long, default_value_t = lrgeo_mechanism::STRETCH, allow_hyphen_values = true)]
     stretch: f64,
     /// Stop optimising at this relative gap; each mechanism has a default.

@@ -141,8 +141,8 @@ impl Run<'_> {
         master.columns.truncate(generated);
         master.x.truncate(generated);
         master.s.truncate(generated);
-        self.last_attempt = self.stop.seconds() - begun;
-        self.spent += self.last_attempt;
+        self.attempt_seconds = self.stop.seconds() - begun;
+        self.spent += self.attempt_seconds;
     }
 
     /// Adds the columns of the incumbent, which meet every row sum: mixed with them, no row is left short for want of a ray. Returns their weights.

@@ -177,7 +177,7 @@ struct Run<'a> {
     /// What would be handed out now, seconds spent on it, and by the last attempt at it (or expected to be).
     incumbent: Option<Incumbent>,
     spent: f64,
-    last_attempt: f64,
+    attempt_seconds: f64,
     /// Duals and the bound that they prove, rounding included.
     proof: (Vec<f64>, f64),
     trace: Vec<TracePoint>,
@@ -253,7 +253,7 @@ impl<'a> Run<'a> {
             idle_rounds: 0,
             incumbent: None,
             spent: 0.0,
-            last_attempt: f64::INFINITY,
+            attempt_seconds: f64::INFINITY,
             proof: (vec![0.0; problem.rows()], 0.0),
             trace: Vec::new(),
             blocks,
@@ -368,7 +368,7 @@ impl<'a> Run<'a> {
         let seconds = self.stop.seconds();
         self.is_plain()
             && seconds >= FIRST_SECONDS
-            && self.spent + self.last_attempt <= share * seconds
+            && self.spent + self.attempt_seconds <= share * seconds
     }
 
     /// Whether gap and row sums are good enough, the latter unless several attempts were no better.

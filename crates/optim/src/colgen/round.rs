@@ -135,7 +135,7 @@ impl Run<'_> {
         }
         if self.spent == 0.0 {
             let step = (self.stop.seconds() - begun) / f64::from(steps);
-            self.last_attempt = ATTEMPT_STEPS * step;
+            self.attempt_seconds = ATTEMPT_STEPS * step;
         }
     }
 

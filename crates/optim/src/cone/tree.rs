@@ -334,11 +334,7 @@ impl Tree {
         scratch.rim = rim;
         let step = if up { step.max(0.0) } else { -step.max(0.0) };
         let factor = step.exp();
-        let mut ancestor = self.parent[node as usize];
-        while ancestor != NONE {
-            scratch.subtree[ancestor as usize] -= old_sum;
-            ancestor = self.parent[ancestor as usize];
-        }
+        self.add_above(self.parent[node as usize], NONE, -old_sum, scratch);
         for &member in &scratch.members {
             self.log[member as usize] += step;
             scratch.subtree[member as usize] *= factor;
@@ -358,9 +354,17 @@ impl Tree {
         self.parent[inside as usize] = outside;
         self.at_ceiling[inside as usize] = up;
         self.link_child(outside, inside); // from nowhere at the ceiling of all: a top
-        let mut ancestor = outside;
+        self.add_above(outside, NONE, total, scratch);
+    }
+
+    /// Adds to the sums of a node and of all above it, up to `last` or its top.
+    fn add_above(&self, node: u32, last: u32, sum: f64, scratch: &mut Scratch) {
+        let mut ancestor = node;
         while ancestor != NONE {
-            scratch.subtree[ancestor as usize] += total;
+            scratch.subtree[ancestor as usize] += sum;
+            if ancestor == last {
+                break;
+            }
             ancestor = self.parent[ancestor as usize];
         }
     }

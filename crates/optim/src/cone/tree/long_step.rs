@@ -197,38 +197,10 @@ impl Tree {
         scratch: &mut Scratch,
     ) {
         let sum = scratch.subtree[inside as usize];
-        let mut ancestor = self.parent[inside as usize];
-        loop {
-            scratch.subtree[ancestor as usize] -= sum;
-            if ancestor == node {
-                break;
-            }
-            ancestor = self.parent[ancestor as usize];
-        }
-        self.unlink_child(inside);
-        self.parent[inside as usize] = row;
-        self.at_ceiling[inside as usize] = up;
-        self.link_child(row, inside);
-        let (scale, first) = (step.exp(), scratch.members.len());
-        scratch.members.push(inside);
-        let mut position = first;
-        while position < scratch.members.len() {
-            let member = scratch.members[position] as usize;
-            scratch.stamp[member] = scratch.clock.wrapping_sub(1);
-            self.log[member] += step;
-            scratch.subtree[member] *= scale;
-            let mut child = self.first_child[member];
-            while child != NONE {
-                scratch.members.push(child);
-                child = self.next[child as usize];
-            }
-            position += 1;
-        }
-        let mut ancestor = row;
-        while ancestor != NONE {
-            scratch.subtree[ancestor as usize] += sum * scale;
-            ancestor = self.parent[ancestor as usize];
-        }
+        self.add_above(self.parent[inside as usize], node, -sum, scratch);
+        self.hang(inside, row, up);
+        self.shift(inside, step, scratch.clock.wrapping_sub(1), scratch);
+        self.add_above(row, NONE, sum * step.exp(), scratch);
     }
 
     /// Hangs `row`, and all that hangs from it, from the member `from`, which has reached it after moving by `step`.
@@ -241,23 +213,29 @@ impl Tree {
         scratch: &mut Scratch,
     ) {
         let sum = scratch.subtree[row as usize];
-        let mut ancestor = self.parent[row as usize];
-        while ancestor != NONE {
-            scratch.subtree[ancestor as usize] -= sum;
-            ancestor = self.parent[ancestor as usize];
-        }
-        self.unlink_child(row);
-        self.parent[row as usize] = from;
+        self.add_above(self.parent[row as usize], NONE, -sum, scratch);
         // It is where the member forces it to be: at its floor when that goes up, at its ceiling when it goes down.
-        self.at_ceiling[row as usize] = !up;
-        self.link_child(from, row);
-        let (scale, first) = ((-step).exp(), scratch.members.len());
-        scratch.members.push(row);
-        let mut position = first;
+        self.hang(row, from, !up);
+        self.shift(row, -step, scratch.clock, scratch);
+        self.add_above(from, node, sum * (-step).exp(), scratch);
+    }
+
+    /// Takes a node off its parent and hangs it from another.
+    fn hang(&mut self, node: u32, parent: u32, at_ceiling: bool) {
+        self.unlink_child(node);
+        self.parent[node as usize] = parent;
+        self.at_ceiling[node as usize] = at_ceiling;
+        self.link_child(parent, node);
+    }
+
+    /// Moves a node and all that hangs from it, gives them a stamp, and lists them at the end of the members.
+    fn shift(&mut self, node: u32, step: f64, stamp: u32, scratch: &mut Scratch) {
+        let (scale, mut position) = (step.exp(), scratch.members.len());
+        scratch.members.push(node);
         while position < scratch.members.len() {
             let member = scratch.members[position] as usize;
-            scratch.stamp[member] = scratch.clock;
-            self.log[member] -= step;
+            scratch.stamp[member] = stamp;
+            self.log[member] += step;
             scratch.subtree[member] *= scale;
             let mut child = self.first_child[member];
             while child != NONE {
@@ -266,13 +244,65 @@ impl Tree {
             }
             position += 1;
         }
-        let mut ancestor = from;
-        loop {
-            scratch.subtree[ancestor as usize] += sum * scale;
-            if ancestor == node {
-                break;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reports differ over the rows of a fine grid: some gain, near and far, all others cost.
+    fn weights(nodes: usize, seed: usize) -> Vec<f64> {
+        let number = |i: usize| (((i + 17 * seed) * 2_654_435_761) % 1_000) as f64 / 1_000.0;
+        (0..nodes)
+            .map(|i| if number(i) < 0.06 { -4.0 * number(3 * i + 1) } else { 0.1 + number(i) })
+            .collect()
+    }
+
+    /// Arcs to neighbours one and two steps away, so that many ways are nearly as short.
+    fn grid(side: usize, spacing: f64) -> Graph {
+        let mut pairs = Vec::new();
+        for i in 0..side * side {
+            for j in i + 1..side * side {
+                let apart = |a: usize, b: usize| a.abs_diff(b) as f64;
+                let (dx, dy) = (apart(i % side, j % side), apart(i / side, j / side));
+                if dx.max(dy) <= 2.0 {
+                    let length = spacing * dx.hypot(dy) * (1.0 + 1e-3 * ((i * j) as f64).sin());
+                    pairs.push((i as u32, j as u32, length, length));
+                }
             }
-            ancestor = self.parent[ancestor as usize];
+        }
+        Graph::new(side * side, &pairs)
+    }
+
+    #[test]
+    fn after_long_steps_every_link_is_tight_and_no_subtree_would_rather_move() {
+        let graph = grid(14, 0.3);
+        let nodes = graph.nodes();
+        for seed in 0..20 {
+            let w = weights(nodes, seed);
+            let mut tree = Tree::shortest_paths(&graph, 7 * seed % nodes, true).unwrap();
+            let mut scratch = Scratch::default();
+            let value = tree.price(&graph, &w, &mut scratch);
+            assert!(scratch.pivots > 0);
+            let exact: f64 = tree.point().iter().zip(&w).map(|(z, w)| z * w).sum();
+            assert!((value - exact).abs() <= 1e-11, "{value} is {exact}");
+            for node in 0..nodes {
+                let links = graph.links(node);
+                for (&target, &limit) in links.targets.iter().zip(links.up) {
+                    assert!(tree.log[node] - tree.log[target as usize] <= limit + 1e-11);
+                }
+                let Some(parent) = tree.parent(node) else {
+                    assert!(tree.log[node].abs() <= 1e-11 || tree.tops().count() == 1);
+                    continue;
+                };
+                let at =
+                    links.targets.iter().position(|&target| target as usize == parent).unwrap();
+                let apart = tree.log[node] - tree.log[parent];
+                let tight = if tree.is_at_ceiling(node) { links.up[at] } else { -links.up[at] };
+                assert!((apart - tight).abs() <= 1e-11, "row {node}: {apart}, not {tight}");
+            }
+            assert_eq!(tree.restless(&w, &mut scratch), 0);
         }
     }
 }
