@@ -4,14 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use lrgeo_map::geo::Coord;
-use lrgeo_map::places::spacing_km;
 use lrgeo_mechanism::sample::{SystemRandomness, Urn};
 use lrgeo_mechanism::verify::verify;
-use lrgeo_mechanism::{Built, MechanismError, Rows};
+use lrgeo_mechanism::MechanismError;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::mechanism::{open, place_at};
+use crate::mechanism::{open, row_at};
 use crate::options::coord;
 use crate::ui::Ui;
 
@@ -50,11 +49,7 @@ impl Obfuscate {
             let worst_log_excess = verdict.guaranteed.worst_log_excess;
             return Err(MechanismError::NotPrivate { worst_log_excess }.into());
         }
-        let place = place_at(&built.coords, self.at, "at")?;
-        let Some(row) = built.row(place) else {
-            let reason = "this mechanism was made for other users; make one with --users";
-            return Err(MechanismError::invalid("at", reason).into());
-        };
+        let row = row_at(&built, self.at, "at")?;
         let urn = Urn::new(&row)?;
         if self.count > 1 {
             ui.remark("warning: independent reports average out; for experiments only");
@@ -62,7 +57,8 @@ impl Obfuscate {
         let mut features = Vec::new();
         for _ in 0..self.count {
             let report = urn.draw(&mut SystemRandomness)?;
-            let (at, radius) = (built.coords[report], accuracy_m(&built, report));
+            let at = built.coords[report];
+            let radius = (1000.0 * built.accuracy_km(report as u32)).ceil() as u64;
             if self.json {
                 features.push(json!({
                     "type": "Feature",
@@ -86,34 +82,4 @@ impl Obfuscate {
         }
         Ok(())
     }
-}
-
-/// The radius around the reported place within which the true position lies with 95 %, given the
-/// report: places by their posterior `p_i z_ik`, plus half a cell's diagonal. It is worked out from
-/// what everybody knows, never from the true place, which a radius would otherwise betray; of a
-/// user's own matrix, which is not public, it is the obfuscation range.
-fn accuracy_m(built: &Built, report: usize) -> u64 {
-    let half_cell_km = spacing_km(&built.coords).unwrap_or(0.0) / std::f64::consts::SQRT_2;
-    let radius_km = match &built.rows {
-        Rows::Users(round) => round.ties.obfuscation_km,
-        rows => posterior_radius_km(built, rows, report),
-    };
-    (1000.0 * (radius_km + half_cell_km)).ceil() as u64
-}
-
-fn posterior_radius_km(built: &Built, rows: &Rows, report: usize) -> f64 {
-    let mut row = vec![0.0; built.coords.len()];
-    let mut joint: Vec<(f64, f64)> = (0..built.coords.len())
-        .map(|i| {
-            rows.fill(i, &mut row);
-            (built.coords[i].distance_km(built.coords[report]), built.prior[i] * row[report])
-        })
-        .collect();
-    joint.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut left = 0.95 * joint.iter().map(|(_, mass)| mass).sum::<f64>();
-    let reached = joint.iter().find(|(_, mass)| {
-        left -= mass;
-        left <= 0.0
-    });
-    reached.or(joint.last()).map_or(0.0, |(km, _)| *km)
 }

@@ -122,7 +122,7 @@ fn pictures(setup: &Setup<'_>) -> Result<Vec<Picture>, MechanismError> {
     let city = setup.ground.city(200, setup.seed)?;
     let place = open::middle(&city);
     let mut pictures = Vec::new();
-    for kind in ["lp", "exp", "laplace"] {
+    for kind in ["lp", "exp", "laplace-places"] {
         let mut plan = Plan::practical()?;
         plan.allow_disconnected = true;
         let built = build(by_name(kind)?, &city, &plan, &())?;

@@ -58,6 +58,7 @@ impl Verify {
                 "method": match verdict.method {
                     Method::EveryPair => "every-pair",
                     Method::Chained => "chained",
+                    Method::ClosedForm => "closed-form",
                 },
                 "worst_row_sum_error": verdict.worst_row_sum_error,
                 "guaranteed": as_json(&verdict.guaranteed),
@@ -75,17 +76,7 @@ fn text(promise: &str, verdict: &Verdict, counted: Option<&(Finding, f64)>) -> S
     let mut lines = vec![
         ("promise", promise.to_owned()),
         ("verdict", if verdict.holds() { "holds" } else { "BROKEN" }.to_owned()),
-        ("checked", {
-            let method = match verdict.method {
-                Method::EveryPair => "directly",
-                Method::Chained => "chained along the pairs of a witness",
-            };
-            format!(
-                "{} inequalities of {} ordered pairs of rows, {method}",
-                count(verdict.guaranteed.checked),
-                count(verdict.guaranteed.pairs)
-            )
-        }),
+        ("checked", checked(verdict)),
         ("found", finding(&verdict.guaranteed)),
         ("row sums", format!("off by {:.1e} at most", verdict.worst_row_sum_error)),
     ];
@@ -106,6 +97,24 @@ fn text(promise: &str, verdict: &Verdict, counted: Option<&(Finding, f64)>) -> S
         ));
     }
     crate::ui::aligned(&lines)
+}
+
+fn checked(verdict: &Verdict) -> String {
+    let method = match verdict.method {
+        Method::EveryPair => "directly",
+        Method::Chained => "chained along the pairs of a witness",
+        Method::ClosedForm => {
+            return format!(
+                "{} reports, each between every two coordinates of the area, in closed form",
+                count(verdict.guaranteed.checked)
+            );
+        }
+    };
+    format!(
+        "{} inequalities of {} ordered pairs of rows, {method}",
+        count(verdict.guaranteed.checked),
+        count(verdict.guaranteed.pairs)
+    )
 }
 
 fn finding(found: &Finding) -> String {

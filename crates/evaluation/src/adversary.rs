@@ -58,14 +58,17 @@ pub fn adversary(built: &Built, prior: &[f64], progress: &dyn Progress) -> Adver
             progress.end();
             mean(&attacks)
         }
-        Rows::Dense(matrix) => {
+        rows @ (Rows::Dense(_) | Rows::Noise(_)) => {
             let prior = even_if_nothing(prior.iter().copied());
-            let entries = (0..matrix.places()).flat_map(|i| {
-                let (p, row) = (prior[i], matrix.row(i).iter().enumerate());
-                row.map(move |(k, &z)| (k, i as u32, p * z))
+            let count = rows.places();
+            let entries = (0..count).flat_map(|i| {
+                let mut row = vec![0.0; count];
+                rows.fill(i, &mut row);
+                let p = prior[i];
+                row.into_iter().enumerate().map(move |(k, z)| (k, i as u32, p * z))
             });
-            let nowhere = vec![0.0; matrix.places()];
-            Joint::new(matrix.places(), entries, nowhere).attack(&places, progress)
+            let nowhere = vec![0.0; count];
+            Joint::new(count, entries, nowhere).attack(&places, progress)
         }
         Rows::Sparse(matrix) => {
             let prior = even_if_nothing(prior.iter().copied());

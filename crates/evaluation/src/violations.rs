@@ -28,7 +28,7 @@ pub fn violations(built: &Built, progress: &dyn Progress) -> Violations {
             deployed: deployed_rows(round, &built.coords, epsilon, reach_km),
             bound: Some(violation_bound(round, &built.coords, reach_km)),
         },
-        Rows::Dense(_) | Rows::Sparse(_) => {
+        Rows::Dense(_) | Rows::Sparse(_) | Rows::Noise(_) => {
             let found = verify(built, progress).guaranteed;
             Violations { as_the_paper_counts: found, deployed: found, bound: None }
         }

@@ -5,6 +5,10 @@ use crate::MapError;
 /// Mean Earth radius in kilometres (IUGG); spec section 1.
 pub const EARTH_RADIUS_KM: f64 = 6371.0088;
 
+/// A step of coordinates as phones, OpenStreetMap and most protocols write them: seven decimals of a degree, a centimetre.
+pub const STEP_DEGREES: f64 = 1e-7;
+const STEPS_PER_DEGREE: f64 = 1e7;
+
 /// A WGS84 coordinate in degrees. Always finite and in range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coord {
@@ -32,6 +36,12 @@ impl Coord {
     /// Longitude in degrees.
     pub fn lon(self) -> f64 {
         self.lon
+    }
+
+    /// The nearest coordinate in whole steps of [`STEP_DEGREES`]: as fine as phones and maps write them down.
+    pub fn rounded(self) -> Coord {
+        let round = |degrees: f64| (degrees * STEPS_PER_DEGREE).round() / STEPS_PER_DEGREE;
+        Self { lat: round(self.lat), lon: round(self.lon) }
     }
 
     /// Haversine distance in kilometres: the `d` of Geo-Ind (Def. 2.1).

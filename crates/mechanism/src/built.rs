@@ -6,9 +6,12 @@ use std::sync::Arc;
 use lrgeo_map::MapError;
 use lrgeo_map::file::{Fingerprint, Kind, Reader, Writer};
 use lrgeo_map::geo::Coord;
+use lrgeo_map::index::SpatialIndex;
 use lrgeo_map::map::{get_coords, put_coords};
+use lrgeo_map::places::{reach_km, spacing_km};
 use lrgeo_optim::Status;
 
+use crate::coordinates::{Lattice, LatticeNoise};
 use crate::mechanism::{Made, Mechanism};
 use crate::relevant::TieRule;
 use crate::rows::{Round, SparseMatrix, UserMatrix};
@@ -33,6 +36,9 @@ pub struct Proof {
     /// Seconds of solving.
     pub seconds: f64,
 }
+
+/// With this probability the true position is within the radius that is given with a report.
+pub const HELD: f64 = 0.95;
 
 /// A mechanism that was made and verified.
 #[derive(Clone, Debug)]
@@ -95,6 +101,37 @@ impl Built {
         self.rows.row(place)
     }
 
+    /// The exact distribution that somebody at a coordinate draws from, over all places. Mechanisms on places take the nearest
+    /// one first, as phones do; `None` outside of the map, and for the rounds of others.
+    pub fn row_at(&self, at: Coord) -> Option<Vec<f64>> {
+        if let Rows::Noise(noise) = &self.rows {
+            return noise.row_at(at);
+        }
+        let spacing_km = spacing_km(&self.coords)?;
+        let (place, km) = SpatialIndex::new(&self.coords).nearest(at)?;
+        (km <= reach_km(spacing_km)).then(|| self.row(place))?
+    }
+
+    /// The radius around a reported place that holds the true position with a probability of 95 %, given mechanism, prior and *this*
+    /// report: places by their posterior `p_i z_ik`, and half the diagonal of a cell more. It follows from what everybody knows, never from
+    /// the true place, which a radius would otherwise betray; of a user's own matrix, which is not public, it is the obfuscation range.
+    pub fn accuracy_km(&self, report: u32) -> f64 {
+        let half_cell_km = spacing_km(&self.coords).unwrap_or(0.0) * std::f64::consts::FRAC_1_SQRT_2;
+        let mut likelihood = vec![0.0; self.coords.len()];
+        match &self.rows {
+            Rows::Users(round) => return round.ties.obfuscation_km + half_cell_km,
+            Rows::Noise(noise) => noise.likelihood(report, &mut likelihood),
+            rows => {
+                let mut row = vec![0.0; self.coords.len()];
+                for (i, slot) in likelihood.iter_mut().enumerate() {
+                    rows.fill(i, &mut row);
+                    *slot = row[report as usize];
+                }
+            }
+        }
+        posterior_radius_km(&self.coords, &self.prior, &likelihood, report) + half_cell_km
+    }
+
     /// Refuses a mechanism that was made for another version of the map.
     pub fn expect_map(&self, version: Fingerprint) -> Result<(), MechanismError> {
         if self.map == version {
@@ -104,6 +141,23 @@ impl Built {
     }
 }
 
+/// The radius around a reported place that holds the true one with a probability of 95 %, given how likely the report is from each.
+pub fn posterior_radius_km(coords: &[Coord], prior: &[f64], likelihood: &[f64], report: u32) -> f64 {
+    let even = prior.iter().all(|p| *p == 0.0);
+    let weight = |i: usize| likelihood[i] * if even { 1.0 } else { prior[i] };
+    let from = coords[report as usize];
+    let mut joint: Vec<(f64, f64)> =
+        (0..coords.len()).map(|i| (coords[i].distance_km(from), weight(i))).collect();
+    joint.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let total: f64 = joint.iter().map(|(_, weight)| weight).sum();
+    let mut sum = 0.0;
+    let within = joint.iter().find(|(_, weight)| {
+        sum += weight;
+        sum >= HELD * total
+    });
+    within.or(joint.last()).map_or(0.0, |(km, _)| *km)
+}
+
 /// The true cost per report over the rows really used: `sum_m p_m (loss_m . z_m) / sum_m p_m` (spec
 /// section 2). Priors that are zero everywhere count as equal.
 pub fn expected_cost(city: &City, rows: &Rows) -> f64 {
@@ -111,7 +165,7 @@ pub fn expected_cost(city: &City, rows: &Rows) -> f64 {
     let even = deployed.iter().all(|&i| city.prior()[i as usize] == 0.0);
     let weight_of = |place: u32| if even { 1.0 } else { city.prior()[place as usize] };
     let costs: Vec<f64> = match rows {
-        Rows::Dense(_) | Rows::Sparse(_) => city.for_each_loss(&deployed, |index, losses| {
+        Rows::Dense(_) | Rows::Sparse(_) | Rows::Noise(_) => city.for_each_loss(&deployed, |index, losses| {
             let mut row = vec![0.0; losses.len()];
             rows.fill(index, &mut row);
             row.iter().zip(losses).map(|(z, c)| z * c).sum()
@@ -193,7 +247,7 @@ impl Built {
             return Err(file.broken("witness", "refers to an unknown place").into());
         }
         let witness = pairs.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect();
-        let rows = get_rows(&file, coords.len())?;
+        let rows = get_rows(&file, &coords)?;
         let (kind, unit, fingerprint) = (kind.clone(), unit.clone(), file.fingerprint);
         let built = Self {
             kind,
@@ -223,6 +277,7 @@ fn get_guarantee(file: &Reader<'_>) -> Result<Guarantee, MechanismError> {
     }
     let notion = match reach.is_finite() {
         true => Notion::Within { gamma_km: reach },
+        false if file.has("lattice") => Notion::Coordinates,
         false => Notion::AllPairs,
     };
     let cover = if cover == 0.0 { Cover::WholeMap } else { Cover::Round };
@@ -272,10 +327,42 @@ fn put_rows(file: &mut Writer, rows: &Rows) {
             let radii = [rule.exponential_km, rule.obfuscation_km, rule.epsilon.value(), range];
             file.numbers("ties", radii);
         }
+        Rows::Noise(noise) => put_noise(file, noise),
     }
 }
 
-fn get_rows(file: &Reader<'_>, places: usize) -> Result<Rows, MechanismError> {
+fn put_noise(file: &mut Writer, noise: &LatticeNoise) {
+    let Lattice { spacing_km, tip_km, first, squares, side } = noise.lattice;
+    let numbers = [
+        [noise.noise.value(), noise.centre.lat(), noise.centre.lon(), f64::from(side)],
+        noise.area,
+        [spacing_km, tip_km, first[0] as f64, first[1] as f64],
+    ];
+    file.numbers("lattice", numbers.into_iter().flatten());
+    file.numbers("squares", squares);
+    file.numbers("reports", noise.reports.iter().copied());
+}
+
+fn get_noise(file: &Reader<'_>, places: &[Coord]) -> Result<LatticeNoise, MechanismError> {
+    let (numbers, squares) = (file.numbers::<f64>("lattice")?, file.numbers::<u32>("squares")?);
+    let (&[e, lat, lon, side, west, south, east, north, h, b, column, row], Ok(squares)) =
+        (numbers.as_slice(), squares.try_into())
+    else {
+        return Err(file.broken("lattice", "must be twelve numbers and two counts").into());
+    };
+    // Casts saturate, and what is out of range is refused.
+    let (first, side) = ([column as i64, row as i64], side as u32);
+    let lattice = Lattice { spacing_km: h, tip_km: b, first, squares, side };
+    let (noise, centre) = (Epsilon::per_km(e)?, Coord::new(lat, lon)?);
+    let area = [west, south, east, north];
+    LatticeNoise::from_parts(noise, centre, area, lattice, file.numbers("reports")?, places.to_vec())
+}
+
+fn get_rows(file: &Reader<'_>, coords: &[Coord]) -> Result<Rows, MechanismError> {
+    let places = coords.len();
+    if file.has("lattice") {
+        return Ok(Rows::Noise(get_noise(file, coords)?));
+    }
     if file.has("dense") {
         return Ok(Rows::Dense(ObfuscationMatrix::new(places, file.numbers("dense")?)?));
     }

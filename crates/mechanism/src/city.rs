@@ -181,6 +181,11 @@ impl City {
         self.losses.get_or_init(|| self.utility.all())
     }
 
+    /// The losses of all pairs, row-major, where there are few enough places to keep them.
+    pub(crate) fn kept_losses(&self) -> Option<&[f64]> {
+        self.keeps_losses().then(|| self.losses())
+    }
+
     /// Hands the losses of each of `places` in reporting any place to `take`, which says what to make of them.
     pub(crate) fn for_each_loss<T: Send>(
         &self,

@@ -73,6 +73,38 @@ fn in_words(factor: &str, radius: &str) -> Option<Result<Epsilon, MechanismError
     words.next().is_none().then(|| Epsilon::factor_within(factor, radius))
 }
 
+/// A promise to people, as they ask for it: `factor 2 within 300 m`, or an epsilon between any two coordinates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Privacy {
+    /// The epsilon that keeps it.
+    pub epsilon: Epsilon,
+    /// The factor and the radius, where it was asked for in words.
+    pub words: Option<(f64, Length)>,
+}
+
+impl std::str::FromStr for Privacy {
+    type Err = MechanismError;
+
+    fn from_str(text: &str) -> Result<Self, MechanismError> {
+        let epsilon: Epsilon = text.parse()?;
+        let lower = text.to_lowercase();
+        let words = lower.split_once("within").and_then(|(factor, radius)| {
+            let factor = factor.split_whitespace().last()?.parse().ok()?;
+            Some((factor, radius.trim().parse().ok()?))
+        });
+        Ok(Self { epsilon, words })
+    }
+}
+
+impl std::fmt::Display for Privacy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.words {
+            Some((factor, radius)) => write!(f, "factor {factor} within {radius}"),
+            None => write!(f, "{} between any two people", self.epsilon),
+        }
+    }
+}
+
 impl std::fmt::Display for Epsilon {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // Six digits are what people read; files and JSON keep all of them.
@@ -96,6 +128,16 @@ mod tests {
         for bad in ["0/km", "-1/km", "NaN", "inf/km", "two", "", "2km", "2/", "/km", "2/m"] {
             assert!(bad.parse::<Epsilon>().is_err(), "{bad} was accepted");
         }
+    }
+
+    #[test]
+    fn a_promise_to_people_keeps_its_words() {
+        let promise: Privacy = "a factor of 2 within 300 m".parse().unwrap();
+        assert_eq!(promise.words, Some((2.0, "300m".parse().unwrap())));
+        assert_eq!(promise.to_string(), "factor 2 within 300 m");
+        let promise: Privacy = "2/km".parse().unwrap();
+        assert_eq!((promise.words, promise.epsilon.value()), (None, 2.0));
+        assert!("factor 1 within 300 m".parse::<Privacy>().is_err());
     }
 
     #[test]

@@ -40,6 +40,22 @@ pub enum MechanismError {
         /// The smallest threshold that joins them, about.
         enough_km: f64,
     },
+    /// A promise to people that a mechanism on places cannot keep.
+    #[error(
+        "{kind} promises something between places, {spacing_m:.0} m apart, not between people, who stand anywhere; use --kind laplace, which \
+         keeps it for every two coordinates, or --epsilon {between_places}, which on this map is a factor of 2 within {radius_m:.0} m \
+         between people (finer places, lrgeo map build --cell, cost less of it)"
+    )]
+    NotForCoordinates {
+        /// The name of the kind.
+        kind: &'static str,
+        /// The radius within which a factor of 2 was asked for.
+        radius_m: f64,
+        /// How far apart the places are.
+        spacing_m: f64,
+        /// The epsilon between places that keeps it up to that radius.
+        between_places: crate::Epsilon,
+    },
     /// Two things that do not belong to one version of a map.
     #[error(
         "map: made for version {made_for}, not for version {given}; make it again with this map"

@@ -8,7 +8,7 @@ use lrgeo_map::units::Length;
 use rayon::prelude::*;
 
 use crate::laplace::quantile;
-use crate::{Epsilon, MechanismError};
+use crate::{Epsilon, MechanismError, Notion, Privacy};
 
 /// What an epsilon means on a map with a given distance between neighbouring places.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,6 +17,8 @@ pub struct Meaning {
     pub epsilon: Epsilon,
     /// From a place to its nearest neighbour, in kilometres.
     pub spacing_km: f64,
+    /// Between whom the promise is.
+    pub notion: Notion,
     /// What a mechanism really does, if its rows were looked at.
     pub observed: Option<Observed>,
 }
@@ -36,6 +38,15 @@ pub struct Observed {
 /// Something to think about before using an epsilon.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Warning {
+    /// The promise is between places, and people stand anywhere.
+    BetweenPlaces {
+        /// How far apart two people are.
+        km: f64,
+        /// How many times as likely a report may then be from one as from the other.
+        factor: f64,
+        /// What it is between places.
+        between_places: f64,
+    },
     /// Even neighbouring places are told apart.
     NearlyNoPrivacy {
         /// How many times as likely a report may be from a place as from its neighbour.
@@ -67,13 +78,18 @@ const SMALLEST_SCALED_SPACING: f64 = 0.02;
 const LEAST_GAIN: f64 = 1.05;
 
 impl Meaning {
-    /// Of `epsilon` where neighbouring places are `spacing_km` apart.
+    /// Of `epsilon` between places, of which neighbours are `spacing_km` apart.
     pub fn new(epsilon: Epsilon, spacing_km: f64) -> Result<Self, MechanismError> {
         if spacing_km.is_finite() && spacing_km > 0.0 {
-            return Ok(Self { epsilon, spacing_km, observed: None });
+            return Ok(Self { epsilon, spacing_km, notion: Notion::AllPairs, observed: None });
         }
         let reason = format!("{spacing_km} km between places is not a positive length");
         Err(MechanismError::Invalid { field: "spacing", reason })
+    }
+
+    /// The same for a promise of another kind.
+    pub fn with_notion(self, notion: Notion) -> Self {
+        Self { notion, ..self }
     }
 
     /// The same, with what the rows of a mechanism do; `row` gives the row of a place.
@@ -102,6 +118,42 @@ impl Meaning {
         factor.ln() / self.epsilon.value()
     }
 
+    /// How many times as likely a report may be from one person as from another who is at most `km` away, wherever both stand.
+    /// Of a mechanism on places it is `exp(eps (d + rho + rho'))` (spec section 11), which does not go to one.
+    pub fn factor_between_people(&self, km: f64) -> f64 {
+        let along = (self.epsilon.value() * km).exp();
+        match self.notion {
+            Notion::Coordinates => along,
+            _ => along * self.off_grid_factor(),
+        }
+    }
+
+    /// The distance up to which no report is more than twice as likely from one person as from another; zero where there is none.
+    pub fn protected_radius_km(&self) -> f64 {
+        let doubled = self.radius_of_factor_km(2.0);
+        match self.notion {
+            Notion::Coordinates => doubled,
+            _ => (doubled - 2.0 * reach_km(self.spacing_km)).max(0.0),
+        }
+    }
+
+    /// What people get, in the words in which it was asked for or, where it was not, at the radius of a factor of 2 between places.
+    pub fn between_people(&self, asked: Option<Privacy>) -> String {
+        let radius = match asked.and_then(|asked| asked.words) {
+            Some((_, radius)) => radius.km(),
+            None => self.radius_of_factor_km(2.0),
+        };
+        let given = format!(
+            "between people: factor {} within {}",
+            times(self.factor_between_people(radius)),
+            length(radius)
+        );
+        match asked {
+            Some(asked) => format!("asked: {asked}; {given}"),
+            None => given,
+        }
+    }
+
     /// 95 % of the reports are at most this far off, in kilometres: of the rows if they were looked
     /// at, else of planar Laplace noise at this epsilon, as a yardstick.
     pub fn error_radius_km(&self) -> f64 {
@@ -118,8 +170,14 @@ impl Meaning {
     /// What to think about before using this.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
+        if self.notion != Notion::Coordinates {
+            let km = self.radius_of_factor_km(2.0);
+            let factor = self.factor_between_people(km);
+            warnings.push(Warning::BetweenPlaces { km, factor, between_places: 2.0 });
+        }
         let neighbour_factor = self.neighbour_factor();
-        if neighbour_factor > LARGEST_NEIGHBOUR_FACTOR {
+        // Between coordinates neighbouring places mean nothing.
+        if neighbour_factor > LARGEST_NEIGHBOUR_FACTOR && self.notion != Notion::Coordinates {
             warnings.push(Warning::NearlyNoPrivacy { neighbour_factor });
         }
         let mut says_nothing = self.scaled_spacing() < SMALLEST_SCALED_SPACING;
@@ -214,19 +272,15 @@ impl fmt::Display for Meaning {
             self.epsilon,
             self.scaled_spacing()
         )?;
-        let (two, e) = (self.radius_of_factor_km(2.0), self.radius_of_factor_km(1f64.exp()));
-        writeln!(
-            f,
-            "  protected radius  {}: up to there no report is more than twice as likely from one place \
-             as from another; {}: e times",
-            length(two),
-            length(e)
-        )?;
-        writeln!(
-            f,
-            "  neighbours        told apart by a factor of {}",
-            times(self.neighbour_factor())
-        )?;
+        writeln!(f, "  protected radius  {}", self.protected_words())?;
+        if self.notion != Notion::Coordinates {
+            writeln!(
+                f,
+                "  between places    neighbours told apart by a factor of {}; twice as likely up to {}",
+                times(self.neighbour_factor()),
+                length(self.radius_of_factor_km(2.0))
+            )?;
+        }
         let of = if self.observed.is_some() { "reports" } else { "planar Laplace reports" };
         writeln!(
             f,
@@ -241,17 +295,35 @@ impl fmt::Display for Meaning {
                 percent(observed.blind_hit_rate)
             )?;
         }
-        write!(
-            f,
-            "  off the grid      where in its cell someone is may add a factor of {}",
-            times(self.off_grid_factor())
-        )
+        write!(f, "  people            {}", self.between_people(None))
+    }
+}
+
+impl Meaning {
+    fn protected_words(&self) -> String {
+        match self.protected_radius_km() {
+            0.0 => "none: two people a metre apart may be told apart by more than a factor of 2, where a border runs between \
+                    them"
+                .to_owned(),
+            radius => format!(
+                "{}: up to there no report is more than twice as likely from one person as from another",
+                length(radius)
+            ),
+        }
     }
 }
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
+            Self::BetweenPlaces { km, factor, between_places } => write!(
+                f,
+                "the promise is between places: people {} apart may be told apart by a factor of {}, not {}; \
+                 --kind laplace keeps it between people, and finer places (lrgeo map build --cell) come nearer to it",
+                length(km),
+                times(factor),
+                times(between_places)
+            ),
             Self::NearlyNoPrivacy { neighbour_factor } => write!(
                 f,
                 "nearly no privacy: a report may be {} times as likely from a place as from its \

@@ -3,7 +3,7 @@
 use lrgeo_map::progress::Progress;
 
 use crate::stand_in::{self, Candidate};
-use crate::{Built, City, Guarantee, MechanismError, Plan};
+use crate::{Built, City, Guarantee, MechanismError, Notion, Plan, remap};
 
 /// A kind of mechanism: what it promises, and how it is made.
 ///
@@ -23,6 +23,16 @@ pub trait Mechanism: Sync {
     /// that its real epsilon is another one.
     fn promised(&self, plan: &Plan, _: &Made) -> Guarantee {
         self.guarantee(plan)
+    }
+
+    /// Whether its promise is between any two coordinates, wherever people stand, rather than between places.
+    fn is_for_coordinates(&self) -> bool {
+        false
+    }
+
+    /// Whether its reports are replaced by the best ones ([`crate::remap`]) where the plan does not say. Optima have nothing to gain.
+    fn remaps_by_default(&self) -> bool {
+        false
     }
 
     /// Whether it is made for the users of a round rather than for the whole map.
@@ -70,6 +80,7 @@ pub const REGISTRY: &[&dyn Mechanism] = &[
     &crate::lr_geo::LrGeo { fully_connected: false },
     &crate::lr_geo::LrGeo { fully_connected: true },
     &crate::const_opt::ConstOpt,
+    &crate::coordinates::CoordinateLaplace,
     &crate::laplace::PlanarLaplace,
     &crate::exponential::ExpMech,
     &crate::published::Published,
@@ -97,9 +108,12 @@ pub fn build(
         let reason = format!("{} is made for users; say where they are with --users", kind.name());
         return Err(MechanismError::invalid("users", reason));
     }
+    if plan.notion == Notion::Coordinates && !kind.is_for_coordinates() {
+        return Err(not_for_coordinates(kind, city, plan)?);
+    }
     let candidates = match kind.can_be_stopped() {
         true => stand_in::candidates(kind, city, plan, progress)?,
-        false => vec![Candidate { made: kind.make(city, plan, progress)?, cost: None }],
+        false => vec![Candidate { made: made(kind, city, plan, progress)?, cost: None }],
     };
     let mut worst_log_excess = f64::INFINITY;
     for Candidate { made, cost } in candidates {
@@ -111,4 +125,39 @@ pub fn build(
         worst_log_excess = worst_log_excess.min(verdict.guaranteed.worst_log_excess);
     }
     Err(MechanismError::NotPrivate { worst_log_excess })
+}
+
+/// Why a promise to people is refused, and what would keep it.
+fn not_for_coordinates(
+    kind: &dyn Mechanism,
+    city: &City,
+    plan: &Plan,
+) -> Result<MechanismError, MechanismError> {
+    let radius_km = std::f64::consts::LN_2 / plan.epsilon.value();
+    let reach_km = lrgeo_map::places::reach_km(city.spacing_km());
+    let between_places = std::f64::consts::LN_2 / (radius_km + 2.0 * reach_km);
+    Ok(MechanismError::NotForCoordinates {
+        kind: kind.name(),
+        radius_m: 1000.0 * radius_km,
+        spacing_m: 1000.0 * city.spacing_km(),
+        between_places: crate::Epsilon::per_km(between_places)?,
+    })
+}
+
+/// What a kind makes, remapped where the plan or the kind says so.
+pub(crate) fn made(
+    kind: &dyn Mechanism,
+    city: &City,
+    plan: &Plan,
+    progress: &dyn Progress,
+) -> Result<Made, MechanismError> {
+    let mut made = kind.make(city, plan, progress)?;
+    if plan.remap.unwrap_or_else(|| kind.remaps_by_default()) {
+        let (rows, moved) = remap::remapped(city, made.rows, progress)?;
+        made.rows = rows;
+        if moved > 0 {
+            made.notes.push(("remapped", format!("{moved} reports replaced by cheaper ones")));
+        }
+    }
+    Ok(made)
 }

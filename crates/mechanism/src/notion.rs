@@ -12,8 +12,11 @@ pub enum Notion {
         /// The neighbour threshold, in kilometres.
         gamma_km: f64,
     },
-    /// The same for every pair.
+    /// The same for every pair of places.
     AllPairs,
+    /// The same for every two coordinates of the service area, wherever people stand (spec section 11). Words like "factor 2
+    /// within 300 m" are a promise of this kind.
+    Coordinates,
 }
 
 impl Notion {
@@ -21,7 +24,7 @@ impl Notion {
     pub fn reach_km(self) -> f64 {
         match self {
             Notion::Within { gamma_km } => gamma_km,
-            Notion::AllPairs => f64::INFINITY,
+            Notion::AllPairs | Notion::Coordinates => f64::INFINITY,
         }
     }
 }
@@ -30,7 +33,8 @@ impl std::fmt::Display for Notion {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Notion::Within { gamma_km } => write!(f, "pairs within {gamma_km:.3} km"),
-            Notion::AllPairs => f.write_str("all pairs"),
+            Notion::AllPairs => f.write_str("all pairs of places"),
+            Notion::Coordinates => f.write_str("all coordinates"),
         }
     }
 }
@@ -61,6 +65,7 @@ impl std::fmt::Display for Guarantee {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} Geo-Ind, {}", self.epsilon, self.notion)?;
         match self.cover {
+            Cover::WholeMap if self.notion == Notion::Coordinates => f.write_str(" of the map"),
             Cover::WholeMap => f.write_str(", every place"),
             Cover::Round => f.write_str(
                 ", within each user's matrix; between users of the round tied entries only",

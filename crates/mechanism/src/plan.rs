@@ -89,6 +89,8 @@ pub struct Plan {
     pub exponent: Exponent,
     /// Whether the exponential mechanism is calibrated to its real epsilon.
     pub calibrated: bool,
+    /// Whether reports are replaced by the best ones; else each kind has a default.
+    pub remap: Option<bool>,
     /// How much longer than straight lines the paths of a spanner may be ([`STRETCH`]).
     pub stretch: f64,
     /// Build even if some places have no bound between them.
@@ -135,13 +137,20 @@ impl Plan {
     pub fn paper() -> Result<Self, MechanismError> {
         let radii =
             Radii { relevant: 20.0, relevant_max: Some(20), exponential: 4.0, obfuscation: 4.5 };
-        Ok(Self::with_radii(Epsilon::per_km(10.0)?, Notion::Within { gamma_km: 1.0 }, radii))
+        Self::as_printed(10.0, radii)
     }
 
     /// The `practical` settings of spec section 7, whatever the map.
     pub fn practical() -> Result<Self, MechanismError> {
         let radii = Radii { relevant: 2.0, relevant_max: None, exponential: 1.0, obfuscation: 4.0 };
-        Ok(Self::with_radii(Epsilon::per_km(2.0)?, Notion::Within { gamma_km: 1.0 }, radii))
+        Self::as_printed(2.0, radii)
+    }
+
+    /// Baselines as the paper has them: without remapping.
+    fn as_printed(epsilon: f64, radii: Radii) -> Result<Self, MechanismError> {
+        let notion = Notion::Within { gamma_km: 1.0 };
+        let plan = Self::with_radii(Epsilon::per_km(epsilon)?, notion, radii);
+        Ok(Self { remap: Some(false), ..plan })
     }
 
     /// These radii, and everything else as usual.
@@ -156,6 +165,7 @@ impl Plan {
             table_cell: Length::HUNDRED_METRES,
             exponent: Exponent::default(),
             calibrated: true,
+            remap: None,
             stretch: STRETCH,
             allow_disconnected: false,
             gap: None,

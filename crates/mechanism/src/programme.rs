@@ -46,7 +46,8 @@ impl Constraints {
                 let arcs = neighbour_arcs(&graph);
                 Ok(Self { arcs, epsilon: shrunk(plan.epsilon)?, stretch: 1.0 })
             }
-            Notion::AllPairs => {
+            // A programme is between places; whoever asks for more is refused before (`build`).
+            Notion::AllPairs | Notion::Coordinates => {
                 let spanner = match city.places() <= COMPLETE_PLACES {
                     true => Spanner::complete(city),
                     false => Spanner::greedy(city, plan.stretch, progress),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::coordinates::LatticeNoise;
 use crate::sample::FLOOR;
 use crate::{MechanismError, ObfuscationMatrix};
 
@@ -14,6 +15,8 @@ pub enum Rows {
     Sparse(SparseMatrix),
     /// One matrix per user of a round; each user reports from the row of its own place.
     Users(Round),
+    /// Noise around a coordinate; the row of a place is that of somebody at its coordinate.
+    Noise(LatticeNoise),
 }
 
 /// A matrix whose row i is explicit in some columns and `tail[i]` in all others that are present; a
@@ -195,14 +198,15 @@ impl Rows {
             Rows::Dense(matrix) => matrix.places(),
             Rows::Sparse(matrix) => matrix.present.len(),
             Rows::Users(round) => round.places,
+            Rows::Noise(noise) => noise.places().len(),
         }
     }
 
     /// The places that have a row to report from: all, or those of the users.
     pub fn deployed(&self) -> Vec<u32> {
         match self {
-            Rows::Dense(_) | Rows::Sparse(_) => (0..self.places() as u32).collect(),
             Rows::Users(round) => round.users.iter().map(|user| user.place).collect(),
+            _ => (0..self.places() as u32).collect(),
         }
     }
 
@@ -214,16 +218,19 @@ impl Rows {
             Rows::Users(round) => {
                 out.copy_from_slice(&round.spread(round.users[index].deployed()));
             }
+            Rows::Noise(noise) => match noise.row_at(noise.places()[index]) {
+                Some(row) => out.copy_from_slice(&row),
+                // Places are within the area of their own map; one that is not reports nothing.
+                None => out.fill(0.0),
+            },
         }
     }
 
     /// The exact row that a user at `place` reports from; `None` where the mechanism has none.
     pub fn row(&self, place: u32) -> Option<Vec<f64>> {
         let index = match self {
-            Rows::Dense(_) | Rows::Sparse(_) => {
-                ((place as usize) < self.places()).then_some(place as usize)?
-            }
             Rows::Users(round) => round.users.iter().position(|user| user.place == place)?,
+            _ => ((place as usize) < self.places()).then_some(place as usize)?,
         };
         let mut out = vec![0.0; self.places()];
         self.fill(index, &mut out);

@@ -20,8 +20,9 @@ use rayon::prelude::*;
 use crate::exponential::real::real_epsilon;
 use crate::exponential::{ExpMech, Exponential, Score};
 use crate::laplace::{Laplace, PlanarLaplace};
-use crate::mechanism::{Made, Mechanism};
+use crate::mechanism::{Made, Mechanism, made};
 use crate::programme::{LARGEST_DENSE, shrunk};
+use crate::remap::best_reports;
 use crate::verify::by_distance;
 use crate::{City, Exponent, MechanismError, Notion, Plan, Proof, expected_cost};
 
@@ -134,7 +135,7 @@ fn ranked(
             ..plan.clone()
         };
         for (name, stand_in) in STAND_INS {
-            match stand_in.make(city, &plan, progress) {
+            match made(stand_in, city, &plan, progress) {
                 Ok(made) => {
                     let cost = expected_cost(city, &made.rows);
                     let proof = Some(proof_of(cost, floor, proof, stopped));
@@ -246,7 +247,7 @@ fn rehearsed(city: &City, plan: &Plan, notion: Notion) -> Result<Duration, Mecha
         total += times * timed(|| sample.par_iter().filter(|place| row(place)).count()).1;
     }
     let pairs = match notion {
-        Notion::AllPairs => (places * places) as f64,
+        Notion::AllPairs | Notion::Coordinates => (places * places) as f64,
         Notion::Within { gamma_km } => 2.0 * city.neighbours(gamma_km).edge_count() as f64,
     };
     let compared = (sample.len() * sample.len()) as f64;
@@ -254,7 +255,15 @@ fn rehearsed(city: &City, plan: &Plan, notion: Notion) -> Result<Duration, Mecha
     let km = |i: usize, j: usize| coords[i].distance_km(coords[j]);
     let compare = || by_distance(&rows, km, plan.epsilon, f64::INFINITY);
     total += pairs / compared * timed(compare).1;
-    // The losses of a small city are measured for the optimiser anyway.
+    let near = |outcome: usize, out: &mut [f64]| {
+        let from = coords[outcome];
+        let weight = |place: usize| -plan.epsilon.value() * from.distance_km(city.coords()[place]);
+        out.iter_mut().enumerate().for_each(|(place, slot)| *slot = weight(place).exp());
+    };
+    let remap = || best_reports(city, sample.len(), near, &());
+    // Measured for the optimiser anyway where they are kept.
+    let _ = city.kept_losses();
+    total += times * STAND_INS.len() as f64 * timed(remap).1;
     if !city.keeps_losses() {
         let cost = |_: usize, losses: &[f64]| losses.iter().sum::<f64>();
         total +=

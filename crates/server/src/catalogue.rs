@@ -289,7 +289,7 @@ fn parameters(plan: &Plan) -> Parameters {
         epsilon_per_km: plan.epsilon.value(),
         gamma_km: match plan.notion {
             Notion::Within { gamma_km } => Some(gamma_km),
-            Notion::AllPairs => None,
+            Notion::AllPairs | Notion::Coordinates => None,
         },
         relevant_km: plan.radii.relevant,
         relevant_max: plan.radii.relevant_max.map(|n| n as u32),

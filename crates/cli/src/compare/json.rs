@@ -49,6 +49,7 @@ fn line(line: &Line) -> Value {
     value["notion"] = match line.notion {
         Notion::Within { .. } => "within gamma".into(),
         Notion::AllPairs => "all pairs".into(),
+        Notion::Coordinates => "coordinates".into(),
     };
     value
 }

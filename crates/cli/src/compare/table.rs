@@ -184,6 +184,7 @@ pub fn pairs(notion: Notion) -> String {
     match notion {
         Notion::Within { gamma_km } => format!("<= {} km", (1000.0 * gamma_km).round() / 1000.0),
         Notion::AllPairs => "all".into(),
+        Notion::Coordinates => "people".into(),
     }
 }
 

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use lrgeo_map::build::{BuildReport, MapPlan, PlacePlan, PriorPlan, TargetPlan, Weights, build};
 use lrgeo_map::demo::demo_city;
-use lrgeo_map::geo::BoundingBox;
+use lrgeo_map::geo::{BoundingBox, Coord};
 use lrgeo_map::import::{OsmReport, read_osm, read_sites, read_streets, read_weights};
 use lrgeo_map::map::{Map, Source};
 use lrgeo_map::region::{Polygon, Region};
 use lrgeo_map::streets::Streets;
 use lrgeo_map::units::Length;
+use lrgeo_mechanism::Privacy;
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -19,7 +20,7 @@ use crate::ui::{Ui, count};
 
 const EXAMPLES: &str = "\
 Examples:
-  lrgeo map build --osm reykjavik.osm.pbf --cell 500m -o city.lrmap
+  lrgeo map build --osm reykjavik.osm.pbf --privacy \"factor 2 within 300 m\" -o city.lrmap
   lrgeo map build --nodes nodes.csv --edges edges.csv --undirected --targets random:20 -o rome.lrmap
   lrgeo map build --nodes sf_nodes.csv --edges sf_edges.csv \\
       --prior counts.csv:pickups --targets counts.csv:dropoffs -o sf.lrmap
@@ -49,9 +50,13 @@ pub struct Build {
     /// Where to write the map.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Side of the square cells whose centres are the places.
-    #[arg(long, default_value = "500m", allow_hyphen_values = true)]
-    cell: Length,
+    /// Side of the square cells whose centres are the places [default: half of 1/epsilon for the privacy that is wanted, or as
+    /// fine as 10,000 places allow].
+    #[arg(long, allow_hyphen_values = true)]
+    cell: Option<Length>,
+    /// The privacy that the map is for, which decides how fine it is: "factor 2 within 300 m", or an epsilon like 2/km.
+    #[arg(long, default_value = "factor 2 within 300 m", conflicts_with = "cell")]
+    privacy: Privacy,
     /// Only what lies in this box: south, west, north, east in degrees.
     #[arg(long, value_name = "S,W,N,E", value_parser = bbox, allow_hyphen_values = true, conflicts_with = "polygon")]
     bbox: Option<BoundingBox>,
@@ -82,6 +87,14 @@ pub struct Build {
     json: bool,
 }
 
+/// Epsilon times the spacing of cells that are chosen here: finer ones cost an optimiser much time and gain little, coarser ones
+/// tell people apart who stand on either side of a border.
+const SCALED_SPACING: f64 = 0.5;
+/// No cell is chosen that is finer than this.
+const LEAST_CELL_KM: f64 = 0.05;
+/// More cells than this are not chosen without being asked for.
+const MOST_CHOSEN_PLACES: f64 = 10_000.0;
+
 /// Streets, and what came with them.
 struct Given {
     streets: Streets,
@@ -100,7 +113,10 @@ impl Build {
             (None, None) => Region::Everything,
         };
         let places = match self.places.as_str() {
-            "grid" => PlacePlan::Grid(self.cell),
+            "grid" => PlacePlan::Grid(match self.cell {
+                Some(cell) => cell,
+                None => self.cell_for_privacy(&given.streets, &region, ui)?,
+            }),
             "nodes" => PlacePlan::Nodes,
             path => PlacePlan::Sites(read_sites(path.as_ref())?),
         };
@@ -130,6 +146,46 @@ impl Build {
             ui.remark(format!("wrote {} (version {version})", self.output.display()));
         }
         Ok(())
+    }
+
+    /// Cells for the privacy that the map is made for, and why.
+    fn cell_for_privacy(
+        &self,
+        streets: &Streets,
+        region: &Region,
+        ui: &Ui,
+    ) -> Result<Length, Failure> {
+        let epsilon = self.privacy.epsilon.value();
+        let wanted_km = (SCALED_SPACING / epsilon).max(LEAST_CELL_KM);
+        let inside = streets.nodes.iter().copied().filter(|&node| region.contains(node));
+        let largest_km = BoundingBox::around(inside).map_or(0.0, |bounds| {
+            let [south, west, north, east] = bounds.to_array();
+            let corner = |lat: f64, lon: f64| Coord::new(lat, lon);
+            let side = |a: Result<Coord, _>, b: Result<Coord, _>| match (a, b) {
+                (Ok(a), Ok(b)) => a.distance_km(b),
+                _ => 0.0,
+            };
+            let height = side(corner(south, west), corner(north, west));
+            let width = side(corner(south, west), corner(south, east));
+            (height * width / MOST_CHOSEN_PLACES).sqrt()
+        });
+        let km = (wanted_km.max(largest_km) * 100.0).round().max(1.0) / 100.0;
+        let metres = 1000.0 * km;
+        ui.remark(match wanted_km >= largest_km {
+            true => format!(
+                "cells of {metres:.0} m: for \"{}\" epsilon x spacing is then {:.2} (--cell or --privacy choose others)",
+                self.privacy,
+                epsilon * km
+            ),
+            false => format!(
+                "cells of {metres:.0} m: \"{}\" wants {:.0} m, which would be more than {MOST_CHOSEN_PLACES} cells here; choose a smaller \
+                 region (--bbox) or say --cell (epsilon x spacing is {:.2})",
+                self.privacy,
+                1000.0 * wanted_km,
+                epsilon * km
+            ),
+        });
+        Ok(Length::from_km(km)?)
     }
 
     fn streets(&self, ui: &Ui) -> Result<Given, Failure> {

@@ -10,8 +10,8 @@ use lrgeo_map::map::Map;
 use lrgeo_map::table::CostTable;
 use lrgeo_map::units::Length;
 use lrgeo_mechanism::{
-    City, Epsilon, Exponent, Mechanism, MechanismError, Notion, Plan, REGISTRY, RangeRule, build,
-    by_name,
+    City, Epsilon, Exponent, Mechanism, MechanismError, Notion, Plan, Privacy, REGISTRY, RangeRule,
+    build, by_name,
 };
 use lrgeo_optim::Settings;
 
@@ -35,15 +35,19 @@ Radii that are not given follow the spacing of the places; the account says what
 pub struct Build {
     /// The map.
     map: PathBuf,
-    /// Which mechanism: lp, lr-geo, lr-geo-f, const-opt, laplace, exp or published.
-    #[arg(long, default_value = "published", value_parser = kind)]
-    kind: &'static dyn Mechanism,
-    /// Privacy per distance, like 2/km: the smaller, the more private.
+    /// Which mechanism: lp, lr-geo, lr-geo-f, const-opt, laplace, laplace-places, exp or published [default: laplace for
+    /// --privacy, published for --epsilon].
+    #[arg(long, value_parser = kind)]
+    kind: Option<&'static dyn Mechanism>,
+    /// Privacy per distance between places, like 2/km: the smaller, the more private.
     #[arg(long, allow_hyphen_values = true)]
     epsilon: Option<Epsilon>,
-    /// The same in words, like "factor 2 within 300 m".
+    /// A promise to people wherever they stand, like "factor 2 within 300 m": kept, or refused.
     #[arg(long)]
-    privacy: Option<Epsilon>,
+    privacy: Option<Privacy>,
+    /// Replace every report by the one that costs least given the prior; the promise stays as it is [default: for laplace-places and exp].
+    #[arg(long, value_name = "yes|no", num_args = 0..=1, default_missing_value = "yes", value_parser = yes_or_no)]
+    remap: Option<bool>,
     /// Pairs of places up to this far apart are protected; paths bind the others.
     #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
     gamma: Option<Length>,
@@ -119,6 +123,14 @@ fn kind(name: &str) -> Result<&'static dyn Mechanism, String> {
     })
 }
 
+fn yes_or_no(word: &str) -> Result<bool, String> {
+    match word {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("write yes or no".into()),
+    }
+}
+
 /// `--range`.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Range {
@@ -155,11 +167,14 @@ impl Build {
         let bar = (!ui.is_quiet()).then(solve::bar);
         let plan = self.plan(&city, bar.clone())?;
         let begun = Instant::now();
-        let built = build(self.kind, &city, &plan, ui);
+        let built = build(self.kind()?, &city, &plan, ui);
         if let Some(bar) = bar {
             bar.finish_and_clear();
         }
-        let built = built.map_err(Failure::from)?;
+        let mut built = built.map_err(Failure::from)?;
+        if let Some(asked) = self.privacy {
+            built.notes.push((info::ASKED.to_owned(), asked.to_string()));
+        }
         let seconds = begun.elapsed().as_secs_f64();
         built.save(&self.output)?;
         if self.json {
@@ -175,6 +190,12 @@ impl Build {
             ));
         }
         Ok(())
+    }
+
+    /// The kind asked for; else the one for what was asked.
+    fn kind(&self) -> Result<&'static dyn Mechanism, Failure> {
+        let default = if self.privacy.is_some() { "laplace" } else { "published" };
+        Ok(self.kind.map_or_else(|| by_name(default), Ok)?)
     }
 
     fn city(&self, ui: &Ui) -> Result<City, Failure> {
@@ -194,8 +215,9 @@ impl Build {
 
     fn plan(&self, city: &City, bar: Option<indicatif::ProgressBar>) -> Result<Plan, Failure> {
         let missing = || MechanismError::invalid("epsilon", "give --epsilon or --privacy");
-        let epsilon = self.epsilon.or(self.privacy).ok_or_else(missing)?;
-        let mut plan = Plan::new(city, epsilon);
+        let asked = self.privacy.map(|privacy| privacy.epsilon);
+        let mut plan = Plan::new(city, self.epsilon.or(asked).ok_or_else(missing)?);
+        plan.remap = self.remap;
         if let Some(gamma) = self.gamma {
             plan.notion = Notion::Within { gamma_km: gamma.km() };
             // A default that contradicts what was asked for gives way.
@@ -203,6 +225,9 @@ impl Build {
         }
         if self.all_pairs {
             plan.notion = Notion::AllPairs;
+        }
+        if self.privacy.is_some() {
+            plan.notion = Notion::Coordinates;
         }
         if let Some(radius) = self.lr_radius {
             plan.radii.relevant = radius.km();

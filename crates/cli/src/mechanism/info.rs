@@ -6,12 +6,15 @@ use clap::Args;
 use lrgeo_map::places::spacing_km;
 use lrgeo_mechanism::meaning::Meaning;
 use lrgeo_mechanism::stand_in::STOPPED_EARLY;
-use lrgeo_mechanism::{Built, Cover, MechanismError, Rows};
+use lrgeo_mechanism::{Built, Cover, MechanismError, Notion, Privacy, Rows};
 use serde_json::json;
 
 use super::open;
 use crate::failure::Failure;
 use crate::ui::{Ui, count};
+
+/// The note that keeps the words in which a promise was asked for.
+pub const ASKED: &str = "asked";
 
 /// Say what a mechanism promises, costs and means.
 #[derive(Args)]
@@ -43,7 +46,7 @@ impl Info {
 /// What the epsilon means here; of one matrix for everybody also what its rows do.
 fn meaning(built: &Built) -> Result<Meaning, MechanismError> {
     let spacing = spacing_km(&built.coords).unwrap_or(f64::NAN);
-    let meaning = Meaning::new(built.guarantee.epsilon, spacing)?;
+    let meaning = Meaning::new(built.guarantee.epsilon, spacing)?.with_notion(built.guarantee.notion);
     if built.guarantee.cover == Cover::Round {
         return Ok(meaning);
     }
@@ -79,9 +82,18 @@ pub fn lines(built: &Built) -> Result<Vec<(&'static str, String)>, Failure> {
     }
     let notes = built.notes.iter().map(|(name, text)| format!("{name}: {text}"));
     lines.push(("built with", notes.collect::<Vec<_>>().join("\n")));
+    if let Some(asked) = asked(built) {
+        lines.push(("promise", meaning(built)?.between_people(Some(asked))));
+    }
     lines.push(("meaning", meaning(built)?.to_string().trim_end().to_owned()));
     lines.retain(|(_, text)| !text.is_empty());
     Ok(lines)
+}
+
+/// What was asked for in words, if it was.
+fn asked(built: &Built) -> Option<Privacy> {
+    let note = built.notes.iter().find(|(name, _)| name == ASKED);
+    note.and_then(|(_, words)| words.parse().ok())
 }
 
 fn rows(built: &Built) -> String {
@@ -91,6 +103,11 @@ fn rows(built: &Built) -> String {
             "one matrix over {} places, {} explicit entries",
             count(matrix.tail.len()),
             count(matrix.value.len())
+        ),
+        Rows::Noise(noise) => format!(
+            "noise around any coordinate, {} outcomes reported as {} places",
+            count(noise.lattice.points()),
+            count(built.coords.len())
         ),
         Rows::Users(round) => {
             let sizes = round.users.iter().map(|user| user.relevant.len());
@@ -136,7 +153,11 @@ pub fn as_json(built: &Built) -> Result<serde_json::Value, Failure> {
         "rows": built.rows.deployed().len(),
         "guarantee": {
             "epsilon_per_km": built.guarantee.epsilon.value(),
-            "notion": if reach.is_finite() { "within-gamma" } else { "all-pairs" },
+            "notion": match built.guarantee.notion {
+                Notion::Within { .. } => "within-gamma",
+                Notion::AllPairs => "all-pairs",
+                Notion::Coordinates => "coordinates",
+            },
             "gamma_km": reach.is_finite().then_some(reach),
             "cover": match built.guarantee.cover {
                 Cover::WholeMap => "whole-map",
@@ -150,7 +171,9 @@ pub fn as_json(built: &Built) -> Result<serde_json::Value, Failure> {
         "meaning": {
             "spacing_km": meaning.spacing_km,
             "epsilon_spacing": meaning.scaled_spacing(),
-            "protected_radius_km": meaning.radius_of_factor_km(2.0),
+            "protected_radius_km": meaning.protected_radius_km(),
+            "radius_of_factor_2_between_places_km": meaning.radius_of_factor_km(2.0),
+            "between_people": meaning.between_people(asked(built)),
             "neighbour_factor": meaning.neighbour_factor(),
             "error_radius_95_km": meaning.error_radius_km(),
             "off_grid_factor": meaning.off_grid_factor(),

@@ -3,6 +3,7 @@
 mod build;
 mod export;
 mod info;
+mod rows;
 mod users;
 
 pub use users::Users;
@@ -15,7 +16,7 @@ use lrgeo_map::geo::Coord;
 use lrgeo_map::index::SpatialIndex;
 use lrgeo_map::map::Map;
 use lrgeo_map::places::{reach_km, spacing_km};
-use lrgeo_mechanism::{Built, MechanismError};
+use lrgeo_mechanism::{Built, MechanismError, Rows};
 
 use crate::failure::Failure;
 use crate::ui::Ui;
@@ -28,6 +29,8 @@ pub enum MechanismCommand {
     Info(info::Info),
     /// Write the rows of a mechanism for other programs.
     Export(export::Export),
+    /// Write what people at given coordinates draw from.
+    Rows(rows::RowsAt),
 }
 
 impl MechanismCommand {
@@ -36,6 +39,7 @@ impl MechanismCommand {
             MechanismCommand::Build(build) => build.run(ui),
             MechanismCommand::Info(info) => info.run(ui),
             MechanismCommand::Export(export) => export.run(ui),
+            MechanismCommand::Rows(rows) => rows.run(ui),
         }
     }
 }
@@ -47,6 +51,17 @@ pub fn open(path: &Path, map: Option<&Path>) -> Result<(Built, Fingerprint), Fai
         built.expect_map(Map::open(map)?.1)?;
     }
     Ok((built, fingerprint))
+}
+
+/// The distribution that somebody at a position draws from. Positions off the map are refused; the message does not repeat them.
+pub fn row_at(built: &Built, at: Coord, field: &'static str) -> Result<Vec<f64>, MechanismError> {
+    if let Rows::Noise(noise) = &built.rows {
+        let outside = || MechanismError::invalid(field, "lies outside the area of the mechanism");
+        return noise.row_at(at).ok_or_else(outside);
+    }
+    let place = place_at(&built.coords, at, field)?;
+    let others = "this mechanism was made for other users; make one with --users";
+    built.row(place).ok_or_else(|| MechanismError::invalid(field, others))
 }
 
 /// The place that a position belongs to. Positions that no place reaches are not on the map, and nothing is promised to

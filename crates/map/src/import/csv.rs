@@ -104,6 +104,17 @@ pub fn read_sites(path: &Path) -> Result<Vec<Site>, MapError> {
     Ok(sites)
 }
 
+/// Reads coordinates: `lat,lon`.
+pub fn read_points(path: &Path) -> Result<Vec<Coord>, MapError> {
+    let mut table = Table::open(path)?;
+    let (lat, lon) = (table.require(LAT)?, table.require(LON)?);
+    let mut points = Vec::new();
+    while let Some(row) = table.next()? {
+        points.push(row.coord(lat, lon)?);
+    }
+    Ok(points)
+}
+
 /// Reads weights from the named column (or `weight`, `prior`, `count`): at coordinates where the
 /// file has `lat,lon`, by `id` otherwise. Without any weight column every row counts one.
 pub fn read_weights(path: &Path, column: Option<&str>) -> Result<Weights, MapError> {

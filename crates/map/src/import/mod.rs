@@ -5,6 +5,6 @@ mod losses;
 pub mod osm;
 mod rules;
 
-pub use csv::{read_sites, read_streets, read_weights};
+pub use csv::{read_points, read_sites, read_streets, read_weights};
 pub use losses::read_losses;
 pub use osm::{OsmReport, read_osm};

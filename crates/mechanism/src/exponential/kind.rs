@@ -20,6 +20,10 @@ impl Mechanism for ExpMech {
         "the exponential mechanism, by distance or by cost, calibrated to its real epsilon"
     }
 
+    fn remaps_by_default(&self) -> bool {
+        true
+    }
+
     fn guarantee(&self, plan: &Plan) -> Guarantee {
         Guarantee { notion: plan.notion, epsilon: plan.epsilon, cover: Cover::WholeMap }
     }

@@ -12,11 +12,15 @@ pub struct PlanarLaplace;
 
 impl Mechanism for PlanarLaplace {
     fn name(&self) -> &'static str {
-        "laplace"
+        "laplace-places"
     }
 
     fn about(&self) -> &'static str {
-        "planar Laplace noise, snapped to the nearest place"
+        "planar Laplace noise around the place, snapped to the nearest place: the baseline of the paper"
+    }
+
+    fn remaps_by_default(&self) -> bool {
+        true
     }
 
     fn guarantee(&self, plan: &Plan) -> Guarantee {

@@ -18,7 +18,6 @@
 mod kind;
 mod lambert;
 mod noise;
-mod plane;
 mod quadrature;
 mod voronoi;
 
@@ -30,10 +29,10 @@ use rayon::prelude::*;
 
 pub use kind::PlanarLaplace;
 pub use lambert::{lambert_w_minus_one, quantile};
-use plane::{POSITION_ERROR_KM, Plane, Point};
 use quadrature::{NEGLIGIBLE, Quadrature};
 use voronoi::Cell;
 
+use crate::plane::{POSITION_ERROR_KM, Plane, Point};
 use crate::sample::FLOOR;
 use crate::{Epsilon, MechanismError, ObfuscationMatrix};
 

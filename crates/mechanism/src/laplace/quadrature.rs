@@ -16,7 +16,7 @@
 use std::f64::consts::PI;
 
 use super::lambert::{SERIES_UP_TO, inside_over_square};
-use super::plane::Point;
+use crate::plane::Point;
 use super::voronoi::{Cell, Edge};
 
 /// Beyond this `eps r` the mass of a polygon (1e-37) is nothing beside the floor of every entry.

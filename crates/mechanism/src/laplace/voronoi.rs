@@ -7,7 +7,7 @@ use lrgeo_map::geo::Coord;
 use lrgeo_map::index::SpatialIndex;
 use rayon::prelude::*;
 
-use super::plane::Point;
+use crate::plane::Point;
 
 /// A convex polygon, counter-clockwise, in kilometres from its place.
 #[derive(Clone, Debug)]

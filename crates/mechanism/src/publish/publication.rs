@@ -45,7 +45,7 @@ pub fn publish(
     let whole = match &built.rows {
         Rows::Dense(matrix) => dense(matrix),
         Rows::Sparse(matrix) => matrix.clone(),
-        Rows::Users(_) => return Err(TileError::PerUser { kind: built.kind.clone() }.into()),
+        Rows::Noise(_) | Rows::Users(_) => return Err(TileError::PerUser { kind: built.kind.clone() }.into()),
     };
     if built.guarantee.cover == Cover::Round {
         return Err(TileError::PerUser { kind: built.kind.clone() }.into());
@@ -194,6 +194,7 @@ fn check(verdict: &Verdict) -> Check {
     let method = match verdict.method {
         Method::EveryPair => "every pair",
         Method::Chained => "chained",
+        Method::ClosedForm => "closed form",
     };
     Check {
         method: method.to_owned(),

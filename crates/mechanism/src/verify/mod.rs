@@ -2,6 +2,7 @@
 //! no tolerance. Nothing here is shared with the code that makes mechanisms.
 
 mod chain;
+pub mod coordinates;
 mod finding;
 mod ratio;
 mod round;
@@ -27,6 +28,8 @@ pub enum Method {
     /// The pairs of a witness, every report; every other pair by chaining their measured bounds
     /// along shortest paths, or directly where that does not suffice (spec section 6).
     Chained,
+    /// Every two coordinates and every report, in closed form ([`coordinates`]).
+    ClosedForm,
 }
 
 /// What was found.
@@ -52,6 +55,9 @@ impl Verdict {
 
 /// Checks a mechanism against its own guarantee.
 pub fn verify(built: &Built, progress: &dyn Progress) -> Verdict {
+    if let Rows::Noise(_) = built.rows {
+        return verify_by(built, Method::ClosedForm, progress);
+    }
     let all_pairs = built.guarantee.notion.reach_km().is_infinite();
     let chained = all_pairs && built.coords.len() > EVERY_PAIR && !built.witness.is_empty();
     verify_by(built, if chained { Method::Chained } else { Method::EveryPair }, progress)
@@ -70,8 +76,9 @@ pub fn verify_by(built: &Built, method: Method, progress: &dyn Progress) -> Verd
         return Verdict { guaranteed, deployed: Some(deployed), worst_row_sum_error, method };
     }
     let places = built.rows.places();
-    let guaranteed = match method {
-        Method::Chained if reach_km.is_infinite() => chain::all_pairs(built, progress),
+    let guaranteed = match (method, &built.rows) {
+        (Method::ClosedForm, Rows::Noise(noise)) => coordinates::finding(noise, epsilon),
+        (Method::Chained, _) if reach_km.is_infinite() => chain::all_pairs(built, progress),
         _ => every_pair(&built.rows, &built.coords, epsilon, reach_km, progress),
     };
     let worst_row_sum_error = (0..places)

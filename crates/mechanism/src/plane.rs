@@ -11,18 +11,18 @@ use crate::MechanismError;
 use crate::sphere::on_sphere;
 
 /// A point of the plane, in kilometres.
-pub(super) type Point = [f64; 2];
+pub(crate) type Point = [f64; 2];
 
 /// The projection.
 #[derive(Clone, Debug)]
-pub(super) struct Plane {
+pub(crate) struct Plane {
     east: [f64; 3],
     north: [f64; 3],
     centre: [f64; 3],
 }
 
 /// How far off a projected place may be, in kilometres: a few roundings of an Earth radius.
-pub(super) const POSITION_ERROR_KM: f64 = 4e-12;
+pub(crate) const POSITION_ERROR_KM: f64 = 4e-12;
 
 /// Places that reach farther around the Earth than this scale (2,800 km from the middle) are too far
 /// apart for one plane.
@@ -31,16 +31,11 @@ const LARGEST_SCALE: f64 = 1.05;
 impl Plane {
     /// Around the middle of `places`, and the distortion kappa: no distance between two of them is
     /// longer in the plane than kappa times the haversine.
-    pub(super) fn around(places: &[Coord]) -> Result<(Self, f64), MechanismError> {
+    pub(crate) fn around(places: &[Coord]) -> Result<(Self, f64), MechanismError> {
         let sum = places.iter().map(|&c| on_sphere(c)).fold([0.0; 3], |a, b| add(a, b, 1.0));
         let length = dot(sum, sum).sqrt();
-        let centre = sum.map(|x| x / length);
-        // East is at right angles to the axis, except at the poles, where any direction will do.
-        let axis = if centre[2].abs() < 0.99 { [0.0, 0.0, 1.0] } else { [1.0, 0.0, 0.0] };
-        let east = cross(axis, centre);
-        let east = east.map(|x| x / dot(east, east).sqrt());
-        let plane = Self { east, north: cross(centre, east), centre };
-        let scale = |&place: &Coord| 2.0 / (1.0 + dot(on_sphere(place), centre));
+        let plane = Self::with_centre(sum.map(|x| x / length));
+        let scale = |&place: &Coord| 2.0 / (1.0 + dot(on_sphere(place), plane.centre));
         let kappa = places.iter().map(scale).fold(1.0, f64::max);
         if length == 0.0 || places.is_empty() || !(1.0..=LARGEST_SCALE).contains(&kappa) {
             let reason = "must be some places within 2,800 km of their middle".into();
@@ -49,15 +44,28 @@ impl Plane {
         Ok((plane, kappa * (1.0 + 1e-12)))
     }
 
+    /// Around a coordinate.
+    pub(crate) fn at(centre: Coord) -> Self {
+        Self::with_centre(on_sphere(centre))
+    }
+
+    fn with_centre(centre: [f64; 3]) -> Self {
+        // East is at right angles to the axis, except at the poles, where any direction will do.
+        let axis = if centre[2].abs() < 0.99 { [0.0, 0.0, 1.0] } else { [1.0, 0.0, 0.0] };
+        let east = cross(axis, centre);
+        let east = east.map(|x| x / dot(east, east).sqrt());
+        Self { east, north: cross(centre, east), centre }
+    }
+
     /// Where a coordinate is in the plane.
-    pub(super) fn project(&self, coord: Coord) -> Point {
+    pub(crate) fn project(&self, coord: Coord) -> Point {
         let v = on_sphere(coord);
         let scale = 2.0 * EARTH_RADIUS_KM / (1.0 + dot(v, self.centre));
         [scale * dot(v, self.east), scale * dot(v, self.north)]
     }
 
     /// The coordinate at a point of the plane, all of which is on the Earth.
-    pub(super) fn coord_at(&self, [x, y]: Point) -> Result<Coord, MechanismError> {
+    pub(crate) fn coord_at(&self, [x, y]: Point) -> Result<Coord, MechanismError> {
         // With t = tan(c/2), c the angle from the centre: sin c = 2t/(1+t^2), cos c = (1-t^2)/(1+t^2).
         let (x, y) = (x / (2.0 * EARTH_RADIUS_KM), y / (2.0 * EARTH_RADIUS_KM));
         let t2 = x * x + y * y;
