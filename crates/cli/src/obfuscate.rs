@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use lrgeo_map::geo::Coord;
+use lrgeo_mechanism::MechanismError;
 use lrgeo_mechanism::sample::{SystemRandomness, Urn};
 use lrgeo_mechanism::verify::verify;
-use lrgeo_mechanism::MechanismError;
 use serde_json::json;
 
 use crate::failure::Failure;

@@ -43,7 +43,9 @@ fn the_numbers_of_all_mechanisms_fit_together() {
         assert_eq!(line(other)["notion"], line("lp")["notion"]);
         assert!(cost("lp") <= cost(other) * (1.0 + 1e-6));
     }
-    assert_eq!(line("laplace")["notion"], "all pairs");
+    assert_eq!(line("laplace")["notion"], "coordinates");
+    assert_eq!(line("laplace-places")["notion"], "all pairs");
+    assert!(cost("laplace") <= cost("laplace-places"));
     assert!(cost("published") <= cost("laplace"));
     let round = line("lr-geo");
     let (upper, lower) = (&round["theorems"]["upper"], &round["theorems"]["lower"]);

@@ -23,7 +23,8 @@ fn every_kind_is_built_verified_and_drawn_from() {
     let at = format!("{},{}", first[1], first[2]);
     let ninth = places.lines().nth(9).unwrap().split(',').next().unwrap();
     scratch.file("users", &format!("# a place by its id, one by position\n{ninth}\n{at}\n"));
-    for kind in ["lp", "lr-geo", "lr-geo-f", "const-opt", "laplace", "exp", "published"] {
+    let kinds = ["lp", "lr-geo", "lr-geo-f", "const-opt", "exp", "published"];
+    for kind in kinds.into_iter().chain(["laplace", "laplace-places"]) {
         let built =
             scratch.json(&format!("{BUILD} --kind {kind} --epsilon 1/km --users users --json"));
         assert_eq!(built["kind"], kind);
@@ -72,13 +73,105 @@ fn the_rows_are_exported_as_they_are() {
 fn people_are_told_what_it_means_and_warned() {
     let scratch = with_map("mechanism-words");
     let output =
-        scratch.run("mechanism build city.lrmap --kind laplace --epsilon 10/km -o m.lrmech");
+        scratch.run("mechanism build city.lrmap --kind laplace-places --epsilon 10/km -o m.lrmech");
     let (text, remarks) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    for word in ["guarantee", "10/km", "protected radius", "off the grid", "per report"] {
+    for word in ["guarantee", "10/km", "protected radius", "between people", "per report"] {
         assert!(text.contains(word), "{word} is missing:\n{text}");
     }
     assert!(remarks.contains("nearly no privacy"), "{remarks}");
+    assert!(remarks.contains("the promise is between places"), "{remarks}");
+}
+
+#[test]
+fn a_promise_to_people_is_kept_or_refused_with_what_keeps_it() {
+    let scratch = with_map("mechanism-people");
+    let asked = "--privacy 'factor 2 within 300 m'";
+    let built = scratch.json(&format!("{BUILD} {asked} --json"));
+    assert_eq!(
+        (&built["kind"], &built["guarantee"]["notion"]),
+        (&"laplace".into(), &"coordinates".into())
+    );
+    let words = built["meaning"]["between_people"].as_str().unwrap();
+    assert_eq!(words, "asked: factor 2 within 300 m; between people: factor 2.0 within 300 m");
+    assert!((built["meaning"]["protected_radius_km"].as_f64().unwrap() - 0.3).abs() < 1e-9);
+    let verdict = scratch.json("verify m.lrmech --json");
+    assert_eq!((&verdict["holds"], &verdict["method"]), (&true.into(), &"closed-form".into()));
+    std::fs::remove_file(scratch.path("m.lrmech")).unwrap();
+    for kind in ["published", "lp", "exp", "laplace-places"] {
+        let message = scratch.fail(&format!("{BUILD} {asked} --kind {kind}"));
+        for choice in ["--kind laplace", "--epsilon 0.3", "--cell"] {
+            assert!(message.contains(choice), "{kind}: no {choice} in {message}");
+        }
+        assert!(!scratch.path("m.lrmech").exists());
+    }
+    // Between places the same epsilon is another thing, and the account says which.
+    let built = scratch.json(&format!("{BUILD} --kind laplace-places --epsilon 2.31/km --json"));
+    assert_eq!(built["meaning"]["protected_radius_km"], 0.0);
+    let words = built["meaning"]["between_people"].as_str().unwrap();
+    assert!(words.starts_with("between people: factor 5"), "{words}");
+}
+
+#[test]
+fn rows_are_written_for_any_coordinates() {
+    let scratch = with_map("mechanism-rows");
+    scratch.succeed("map export city.lrmap --places-csv places.csv");
+    let places = scratch.read("places.csv");
+    let at: Vec<f64> = places
+        .lines()
+        .nth(20)
+        .unwrap()
+        .split(',')
+        .skip(1)
+        .take(2)
+        .map(|n| n.parse().unwrap())
+        .collect();
+    let (here, near) = ((at[0], at[1]), (at[0] + 0.0009, at[1]));
+    scratch.file("p.csv", &format!("lat,lon\n{},{}\n{},{}\n", here.0, here.1, near.0, near.1));
+    let columns = places.lines().count() - 1;
+    for kind in ["laplace", "published"] {
+        scratch.succeed(&format!("{BUILD} --kind {kind} --epsilon 2/km"));
+        scratch.succeed("mechanism rows m.lrmech --points p.csv --npy rows.npy -q");
+        let npy = std::fs::read(scratch.path("rows.npy")).unwrap();
+        let entries: Vec<f64> = npy[npy.len() - 16 * columns..]
+            .chunks_exact(8)
+            .map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap()))
+            .collect();
+        let (a, b) = entries.split_at(columns);
+        assert!((a.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        let ratio =
+            a.iter().zip(b).filter(|(x, _)| **x > 0.0).map(|(x, y)| x / y).fold(0.0, f64::max);
+        // A hundred metres apart: noise around the coordinate moves with it, cells do not know.
+        match kind {
+            "laplace" => assert!(ratio > 1.05 && ratio <= (2.0f64 * 0.1002).exp(), "{ratio}"),
+            _ => assert_eq!(ratio, 1.0),
+        }
+    }
+    scratch.file("far.csv", "lat,lon\n10,10\n");
+    let message = scratch.fail("mechanism rows m.lrmech --points far.csv --npy far.npy");
+    assert!(message.contains("outside the map") && !scratch.path("far.npy").exists(), "{message}");
+    scratch.file("bad.csv", "lat,lon\n10\n");
+    assert!(
+        scratch.fail("mechanism rows m.lrmech --points bad.csv --npy x.npy").contains("bad.csv")
+    );
+}
+
+#[test]
+fn cells_follow_the_privacy_that_is_asked_for() {
+    let scratch = Scratch::new("mechanism-cells");
+    let places = |asked: &str| {
+        scratch.json(&format!("map build --demo {asked} -o m.lrmap --json -q"))["places"]
+            .as_u64()
+            .unwrap()
+    };
+    let (fine, coarse) = (places("--privacy 2/km"), places("--privacy 0.5/km"));
+    assert!(fine > 8 * coarse, "{fine} {coarse}");
+    let output = scratch.run("map build --demo --privacy 0.5/km -o m.lrmap");
+    let remarks = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        remarks.contains("cells of 1000 m") && remarks.contains("epsilon x spacing is then 0.50"),
+        "{remarks}"
+    );
 }
 
 #[test]

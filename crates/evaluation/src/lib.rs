@@ -13,6 +13,7 @@ pub mod experiments;
 pub mod optimum;
 pub mod report;
 pub mod spending;
+pub mod street;
 pub mod tiles;
 pub mod violations;
 

@@ -93,7 +93,8 @@ impl Question {
 
     /// The pairs of the notion among the rows, and whether some were left out.
     fn arcs(&self, city: &City, progress: &dyn Progress) -> (Vec<Arc>, bool) {
-        if self.notion == Notion::AllPairs
+        // Coordinates are more than all pairs of places, so what these cost at least holds for them too.
+        if self.notion.reach_km().is_infinite()
             && self.is_whole_map(city)
             && city.places() > COMPLETE_ROWS
         {

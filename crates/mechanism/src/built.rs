@@ -116,7 +116,8 @@ impl Built {
     /// report: places by their posterior `p_i z_ik`, and half the diagonal of a cell more. It follows from what everybody knows, never from
     /// the true place, which a radius would otherwise betray; of a user's own matrix, which is not public, it is the obfuscation range.
     pub fn accuracy_km(&self, report: u32) -> f64 {
-        let half_cell_km = spacing_km(&self.coords).unwrap_or(0.0) * std::f64::consts::FRAC_1_SQRT_2;
+        let half_cell_km =
+            spacing_km(&self.coords).unwrap_or(0.0) * std::f64::consts::FRAC_1_SQRT_2;
         let mut likelihood = vec![0.0; self.coords.len()];
         match &self.rows {
             Rows::Users(round) => return round.ties.obfuscation_km + half_cell_km,
@@ -142,7 +143,12 @@ impl Built {
 }
 
 /// The radius around a reported place that holds the true one with a probability of 95 %, given how likely the report is from each.
-pub fn posterior_radius_km(coords: &[Coord], prior: &[f64], likelihood: &[f64], report: u32) -> f64 {
+pub fn posterior_radius_km(
+    coords: &[Coord],
+    prior: &[f64],
+    likelihood: &[f64],
+    report: u32,
+) -> f64 {
     let even = prior.iter().all(|p| *p == 0.0);
     let weight = |i: usize| likelihood[i] * if even { 1.0 } else { prior[i] };
     let from = coords[report as usize];
@@ -165,11 +171,13 @@ pub fn expected_cost(city: &City, rows: &Rows) -> f64 {
     let even = deployed.iter().all(|&i| city.prior()[i as usize] == 0.0);
     let weight_of = |place: u32| if even { 1.0 } else { city.prior()[place as usize] };
     let costs: Vec<f64> = match rows {
-        Rows::Dense(_) | Rows::Sparse(_) | Rows::Noise(_) => city.for_each_loss(&deployed, |index, losses| {
-            let mut row = vec![0.0; losses.len()];
-            rows.fill(index, &mut row);
-            row.iter().zip(losses).map(|(z, c)| z * c).sum()
-        }),
+        Rows::Dense(_) | Rows::Sparse(_) | Rows::Noise(_) => {
+            city.for_each_loss(&deployed, |index, losses| {
+                let mut row = vec![0.0; losses.len()];
+                rows.fill(index, &mut row);
+                row.iter().zip(losses).map(|(z, c)| z * c).sum()
+            })
+        }
         // What is never reported costs nothing: in a round that is most of the map.
         Rows::Users(round) => {
             let cost = |(user, &place): (&UserMatrix, &u32)| {
@@ -355,7 +363,14 @@ fn get_noise(file: &Reader<'_>, places: &[Coord]) -> Result<LatticeNoise, Mechan
     let lattice = Lattice { spacing_km: h, tip_km: b, first, squares, side };
     let (noise, centre) = (Epsilon::per_km(e)?, Coord::new(lat, lon)?);
     let area = [west, south, east, north];
-    LatticeNoise::from_parts(noise, centre, area, lattice, file.numbers("reports")?, places.to_vec())
+    LatticeNoise::from_parts(
+        noise,
+        centre,
+        area,
+        lattice,
+        file.numbers("reports")?,
+        places.to_vec(),
+    )
 }
 
 fn get_rows(file: &Reader<'_>, coords: &[Coord]) -> Result<Rows, MechanismError> {

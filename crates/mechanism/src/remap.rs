@@ -115,9 +115,12 @@ fn nearby(city: &City, weights: &[f64]) -> Option<u32> {
 /// The first of the smallest.
 fn smallest(costs: &[f64]) -> u32 {
     let first = (0, f64::INFINITY);
-    let least = costs.iter().enumerate().fold(first, |best, (k, &cost)| {
-        if cost < best.1 { (k, cost) } else { best }
-    });
+    let least = costs.iter().enumerate().fold(
+        first,
+        |best, (k, &cost)| {
+            if cost < best.1 { (k, cost) } else { best }
+        },
+    );
     least.0 as u32
 }
 

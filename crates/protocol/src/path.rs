@@ -12,6 +12,8 @@ pub const SIGNATURE: &str = "/v1/manifest/signature";
 pub const MANIFESTS: &str = "/v1/manifests";
 /// Lists of places, by hash.
 pub const PLACES: &str = "/v1/places";
+/// The noise for coordinates, by hash.
+pub const NOISE: &str = "/v1/noise";
 /// Published tiles, by hash.
 pub const TILES: &str = "/v1/tiles";
 /// Fixed slices of the cost table, by hash.

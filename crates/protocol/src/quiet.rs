@@ -40,6 +40,8 @@ pub enum Request {
     EarlierSignature(Digest),
     /// The list of places that the manifest names, the same for everybody.
     Places(Digest),
+    /// The noise for coordinates, the same for everybody.
+    Noise(Digest),
     /// A published tile: whoever asks is probably at a place of one of the tiles that they ask for.
     Tile(Digest),
     /// The slice of the cost table for a published tile: the same disclosure.
@@ -62,6 +64,7 @@ impl Request {
                 format!("{}/signature", path::file(path::MANIFESTS, *hash))
             }
             Self::Places(hash) => path::file(path::PLACES, *hash),
+            Self::Noise(hash) => path::file(path::NOISE, *hash),
             Self::Tile(hash) => path::file(path::TILES, *hash),
             Self::TableTile(hash) => path::file(path::TABLE_TILES, *hash),
             Self::Report(_) => path::REPORTS.to_owned(),

@@ -12,9 +12,11 @@ use lrgeo_map::table::CostTable;
 use lrgeo_map::travel::TravelMatrix;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::const_opt::public_y;
+use lrgeo_mechanism::coordinates::LatticeNoise;
 use lrgeo_mechanism::lr_geo::coefficients::Costs;
 use lrgeo_mechanism::publish::{
-    Directory, Hash, Issued, Manifest, PublicKey, SecretKey, SignedManifest, check_rows, publish,
+    Directory, FileEntry, Hash, Issued, Manifest, PublicKey, SecretKey, SignedManifest, check_rows,
+    encode_noise, publish,
 };
 use lrgeo_mechanism::relevant::TieRule;
 use lrgeo_mechanism::{City, Notion, Plan, RangeRule, build, by_name};
@@ -147,7 +149,11 @@ impl Catalogue {
         let retiring = home.retiring_key.map(SecretKey::open).transpose()?;
         chain.hand_over(retiring.as_ref(), key.public(), issued)?;
         let tiles = open_tiles(&city, home, &folder, config, (&key, &chain), issued, progress)?;
-        let files = tile_files(&tiles)?;
+        let mut files = tile_files(&tiles)?;
+        let noise = File::new(encode_noise(
+            version.into(),
+            &LatticeNoise::new(&city, tiles.published.manifest.guarantee()?.epsilon, progress)?,
+        ));
 
         let slices = table_tiles(&city, &plan, &table, &tiles.members);
         let ties = TieRule::of(&plan)?;
@@ -192,6 +198,12 @@ impl Catalogue {
         }
         let mut content = tiles.published.manifest.clone();
         content.description = Some(Hash(description_file.hash.0));
+        content.noise = Some(FileEntry {
+            hash: Hash(noise.hash.0),
+            bytes: noise.bytes.len() as u64,
+            places: city.places() as u32,
+        });
+        files.insert(noise.hash, noise);
         let current = chain.issue(content, &tiles.published, issued, &key)?;
         let files_of = |signed: &SignedManifest| {
             [&signed.bytes, &signed.signature].map(|bytes| File::new(bytes.clone()))

@@ -237,6 +237,7 @@ fn the_openapi_document_is_what_the_handlers_do() {
     for (template, methods) in paths {
         let hash = match template.as_str() {
             "/v1/manifests/{hash}" | "/v1/manifests/{hash}/signature" => previous.as_str(),
+            "/v1/noise/{hash}" => manifest["noise"]["hash"].as_str().unwrap(),
             "/v1/places/{hash}" => manifest["places"]["hash"].as_str().unwrap(),
             "/v1/tiles/{hash}" => manifest["tiles"][0]["hash"].as_str().unwrap(),
             _ => &table_tile,

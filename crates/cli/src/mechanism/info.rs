@@ -46,7 +46,8 @@ impl Info {
 /// What the epsilon means here; of one matrix for everybody also what its rows do.
 fn meaning(built: &Built) -> Result<Meaning, MechanismError> {
     let spacing = spacing_km(&built.coords).unwrap_or(f64::NAN);
-    let meaning = Meaning::new(built.guarantee.epsilon, spacing)?.with_notion(built.guarantee.notion);
+    let meaning =
+        Meaning::new(built.guarantee.epsilon, spacing)?.with_notion(built.guarantee.notion);
     if built.guarantee.cover == Cover::Round {
         return Ok(meaning);
     }

@@ -56,7 +56,7 @@ pub fn open(path: &Path, map: Option<&Path>) -> Result<(Built, Fingerprint), Fai
 /// The distribution that somebody at a position draws from. Positions off the map are refused; the message does not repeat them.
 pub fn row_at(built: &Built, at: Coord, field: &'static str) -> Result<Vec<f64>, MechanismError> {
     if let Rows::Noise(noise) = &built.rows {
-        let outside = || MechanismError::invalid(field, "lies outside the area of the mechanism");
+        let outside = || MechanismError::invalid(field, "lies outside the map");
         return noise.row_at(at).ok_or_else(outside);
     }
     let place = place_at(&built.coords, at, field)?;

@@ -205,7 +205,8 @@ impl LatticeNoise {
         let mut row = vec![0.0; self.places.len()];
         let mut total = 0.0;
         let mut line = vec![0.0; self.lattice.squares[0] as usize];
-        for (at, reports) in self.reports.chunks_exact(self.lattice.squares[0] as usize).enumerate() {
+        for (at, reports) in self.reports.chunks_exact(self.lattice.squares[0] as usize).enumerate()
+        {
             self.sum_squares(point, at, &mut line);
             for (&report, sum) in reports.iter().zip(&line) {
                 row[report as usize] += sum;
@@ -221,7 +222,8 @@ impl LatticeNoise {
     /// How likely a report is from each place, up to a factor: S is flat.
     pub fn likelihood(&self, report: u32, out: &mut [f64]) {
         let plane = Plane::at(self.centre);
-        let points: Vec<Point> = self.places.iter().map(|&at| plane.project(at.rounded())).collect();
+        let points: Vec<Point> =
+            self.places.iter().map(|&at| plane.project(at.rounded())).collect();
         let squares = (0..self.reports.len()).filter(|&square| self.reports[square] == report);
         let squares: Vec<Point> = squares.map(|square| self.middle(square)).collect();
         for (slot, point) in out.iter_mut().zip(&points) {
@@ -232,7 +234,8 @@ impl LatticeNoise {
 
     /// The sums of f over each of the squares of one line of them.
     fn sum_squares(&self, [x, y]: Point, line: usize, sums: &mut [f64]) {
-        let (e, side, h) = (self.noise.value(), self.lattice.side as usize, self.lattice.spacing_km);
+        let (e, side, h) =
+            (self.noise.value(), self.lattice.side as usize, self.lattice.spacing_km);
         sums.fill(0.0);
         for step in 0..side {
             let dy = (self.lattice.first[1] + (line * side + step) as i64) as f64 * h - y;
@@ -248,10 +251,12 @@ impl LatticeNoise {
 
     /// The middle of a square.
     fn middle(&self, square: usize) -> Point {
-        let (column, row) = (square % self.lattice.squares[0] as usize, square / self.lattice.squares[0] as usize);
+        let (column, row) =
+            (square % self.lattice.squares[0] as usize, square / self.lattice.squares[0] as usize);
         let half = f64::from(self.lattice.side - 1) / 2.0;
         [(0, column), (1, row)].map(|(axis, at)| {
-            (self.lattice.first[axis] as f64 + at as f64 * f64::from(self.lattice.side) + half) * self.lattice.spacing_km
+            (self.lattice.first[axis] as f64 + at as f64 * f64::from(self.lattice.side) + half)
+                * self.lattice.spacing_km
         })
     }
 }

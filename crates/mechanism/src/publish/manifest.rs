@@ -3,9 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::noise::decode_noise;
 use super::tile::promise;
 use super::{FORMAT, Grid, Hash, Link, MOST_PLACES, Places, Tile, TileError};
 use crate::Guarantee;
+use crate::coordinates::LatticeNoise;
 
 /// Stands first in every manifest.
 pub(super) const FORMAT_NAME: &str = "lrgeo tiles";
@@ -105,6 +107,8 @@ pub struct Manifest {
     pub places: FileEntry,
     /// The hash of the description of the map that a server adds for the modes `local` and `offload`; `null` without.
     pub description: Option<Hash>,
+    /// The noise for coordinates that a server adds; `null` without.
+    pub noise: Option<FileEntry>,
     /// Which tile a point belongs to.
     pub grid: Grid,
     /// The tiles, by number.
@@ -189,6 +193,24 @@ impl Manifest {
         match places.coords().len() == self.places.places as usize {
             true => Ok(places),
             false => Err(TileError::malformed("places", "count", "is not that of the manifest")),
+        }
+    }
+
+    /// Reads the noise for coordinates, and the epsilon that is proven here between any two of them; refused where the manifest promises less.
+    pub fn open_noise(
+        &self,
+        bytes: &[u8],
+        places: &Places,
+    ) -> Result<(LatticeNoise, f64), TileError> {
+        let none = || TileError::malformed(FILE, "noise", "is not there");
+        let entry = self.noise.as_ref().ok_or_else(none)?;
+        expect_file("noise", bytes, entry.bytes, entry.hash)?;
+        let (noise, proven) = decode_noise(bytes, self.map, places)?;
+        match proven <= self.promise.epsilon_per_km {
+            true => Ok((noise, proven)),
+            false => {
+                Err(TileError::malformed("noise", "rate", "is above what the manifest promises"))
+            }
         }
     }
 

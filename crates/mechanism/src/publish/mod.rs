@@ -19,6 +19,7 @@ mod hash;
 mod issued;
 mod key;
 mod manifest;
+mod noise;
 mod places;
 mod publication;
 mod tile;
@@ -32,12 +33,13 @@ pub use hash::Hash;
 pub use issued::Issued;
 pub use key::{PublicKey, SecretKey};
 pub use manifest::{Check, FileEntry, Manifest, Optimum, Promise, TileEntry};
+pub use noise::encode_noise;
 pub use places::Places;
 pub use publication::{Publication, publish};
 pub use tile::{Tile, check_rows};
 
 /// The version of the format of the manifest and of the files it lists; others are refused.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// The map is cut into tiles as long as each keeps so many likely places, unless the operator asks for
 /// others: see [`Grid`].

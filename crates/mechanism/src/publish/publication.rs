@@ -45,7 +45,9 @@ pub fn publish(
     let whole = match &built.rows {
         Rows::Dense(matrix) => dense(matrix),
         Rows::Sparse(matrix) => matrix.clone(),
-        Rows::Noise(_) | Rows::Users(_) => return Err(TileError::PerUser { kind: built.kind.clone() }.into()),
+        Rows::Noise(_) | Rows::Users(_) => {
+            return Err(TileError::PerUser { kind: built.kind.clone() }.into());
+        }
     };
     if built.guarantee.cover == Cover::Round {
         return Err(TileError::PerUser { kind: built.kind.clone() }.into());
@@ -105,6 +107,7 @@ pub fn publish(
             places: built.coords.len() as u32,
         },
         description: None,
+        noise: None,
         grid,
         tiles: tiles.iter().zip(&cut).map(entry).collect(),
     };

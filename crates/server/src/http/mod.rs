@@ -39,6 +39,7 @@ fn describe() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(public::earlier))
         .routes(routes!(public::earlier_signature))
         .routes(routes!(public::places))
+        .routes(routes!(public::noise))
         .routes(routes!(public::tile))
         .routes(routes!(public::table_tile))
         .routes(routes!(public::circle))

@@ -82,6 +82,13 @@ pub async fn places(app: State<App>, hash: Path<String>, headers: HeaderMap) -> 
     tile(app, hash, headers).await
 }
 
+/// The noise for coordinates that the manifest names: the same for everybody.
+#[utoipa::path(get, path = "/v1/noise/{hash}", tag = "published", params(("hash" = Digest, Path)),
+    responses((status = 200, content_type = "application/octet-stream", description = "see docs/tiles.md"), (status = 304, description = "unchanged"), (status = 404, body = Refusal)))]
+pub async fn noise(app: State<App>, hash: Path<String>, headers: HeaderMap) -> Answered<Response> {
+    tile(app, hash, headers).await
+}
+
 /// A published tile.
 #[utoipa::path(get, path = "/v1/tiles/{hash}", tag = "published", params(("hash" = Digest, Path)),
     responses((status = 200, content_type = "application/octet-stream", description = "see docs/tiles.md"), (status = 304, description = "unchanged"), (status = 404, body = Refusal)))]
