@@ -275,7 +275,9 @@ impl OnJourneys {
         let (built, places, edge) = on_reports.open()?;
         built.expect_map(version)?;
         if !(self.every > 0.0 && self.every.is_finite()) {
-            return Err(MechanismError::invalid("every", "must be a positive number of seconds").into());
+            return Err(
+                MechanismError::invalid("every", "must be a positive number of seconds").into()
+            );
         }
         let users = on_reports.users(&built, &places)?;
         let common = on_reports.common;
@@ -334,7 +336,14 @@ impl OnJourneys {
         let line = |attack: &Attack, draws: String, spent: String| {
             let Success { top_1, top_5, error_km, .. } = attack.all;
             let percent = |share: f64| format!("{:.1}", 100.0 * share);
-            vec![attack.name.clone(), draws, spent, percent(top_1), percent(top_5), format!("{error_km:.3}")]
+            vec![
+                attack.name.clone(),
+                draws,
+                spent,
+                percent(top_1),
+                percent(top_5),
+                format!("{error_km:.3}"),
+            ]
         };
         for f in &all {
             let (draws, spent) = (format!("{:.1}", f.draws), format!("{:.1}/km", f.spent_per_km));

@@ -131,7 +131,9 @@ impl Policy {
         }
         let reuse = LEAST_REUSE_KM..=MOST_REUSE_KM;
         if self.reuse_within_km.is_some_and(|km| !reuse.contains(&km)) {
-            return Err("reports are reused within 50 m to 2 km of where they were drawn; a fix may be off by 50 m");
+            return Err(
+                "reports are reused within 50 m to 2 km of where they were drawn; a fix may be off by 50 m",
+            );
         }
         match self.least_likely_places.is_finite() && self.least_likely_places >= 1.0 {
             true => Ok(()),

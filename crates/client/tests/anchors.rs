@@ -67,7 +67,8 @@ fn who_sits_at_a_border_reports_one_place_for_one_epsilon() {
         let at = fix(here, &mut random);
         cells.insert(cell(service, at));
         // Every fix in a process of its own, with other randomness, in any of two modes.
-        let mut user = client(&service.address, memory.reopen(), Rehearsal::seeded(number)).targets(0);
+        let mut user =
+            client(&service.address, memory.reopen(), Rehearsal::seeded(number)).targets(0);
         let mode = if number % 2 == 0 { Mode::Published } else { Mode::Local };
         reports.insert(user.obfuscate(at, mode).unwrap().report);
     }
@@ -104,7 +105,8 @@ fn a_walk_draws_as_often_as_it_leaves_a_radius() {
         ("across", border(service, true).offset_km(-0.85, -0.9), (0.6, 0.8)),
     ] {
         let (memory, mut random) = (InMemory::default(), SplitMix::new(5));
-        let mut user = client(&service.address, unlimited(&memory), Rehearsal::seeded(3)).targets(0);
+        let mut user =
+            client(&service.address, unlimited(&memory), Rehearsal::seeded(3)).targets(0);
         let mut cells = BTreeSet::new();
         for step in 0..500 {
             let km = 0.005 * f64::from(step);

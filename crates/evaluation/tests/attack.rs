@@ -140,9 +140,8 @@ fn who_moves_is_followed_and_remembering_helps() {
         noise_km: 0.01,
         reuse_km: 0.5,
     };
-    let attacked = |seed| {
-        follow(&built, &city, city.map(), (&starts, &edge), &journey, seed, &()).unwrap()
-    };
+    let attacked =
+        |seed| follow(&built, &city, city.map(), (&starts, &edge), &journey, seed, &()).unwrap();
     let followed = attacked(9);
     assert_eq!(followed[0].attack.all.users, 60 * starts.len());
     let [fresh, place, anchor, untimed] = &followed[..] else { panic!("four lines") };

@@ -57,7 +57,8 @@ impl Tails {
 
     /// The least r_exp and r_obf with small tails; at worst both reach over the whole map.
     pub fn choose(&self, spacing_km: f64, radii: Radii) -> Radii {
-        let widest = self.rows.iter().filter_map(|row| row.last()).copied().fold(spacing_km, f64::max);
+        let widest =
+            self.rows.iter().filter_map(|row| row.last()).copied().fold(spacing_km, f64::max);
         let steps = || (1..).map(|n| spacing_km / 4.0 * f64::from(n));
         let exponential = steps()
             .find(|&km| km >= widest || self.beyond(km, f64::INFINITY) <= SMALL_TAIL)
@@ -98,7 +99,9 @@ mod tests {
             // In an endless plane the share is 5 % at 5.7/epsilon; maps end.
             assert!((4.0..6.5).contains(&scaled), "{epsilon} {spacing_km}: {chosen:?}");
             assert!(chosen.obfuscation >= chosen.exponential);
-            assert!(tails.beyond(chosen.exponential, chosen.obfuscation) <= SMALL_TAIL + SMALL_OUTSIDE);
+            assert!(
+                tails.beyond(chosen.exponential, chosen.obfuscation) <= SMALL_TAIL + SMALL_OUTSIDE
+            );
             // What was the default leaves most of a row in the tail.
             assert!(tails.beyond(2.13 * spacing_km, 8.5 * spacing_km) > 0.3);
         }

@@ -307,7 +307,8 @@ mod tests {
     #[test]
     fn radii_suit_epsilon_or_are_refused_with_those_that_do() {
         let map = lrgeo_map::demo::demo_map(1, Length::from_m(500.0).unwrap()).unwrap();
-        let places = Geography::new(map.coords(), map.places.iter().map(|p| p.prior).collect()).unwrap();
+        let places =
+            Geography::new(map.coords(), map.places.iter().map(|p| p.prior).collect()).unwrap();
         let mut config = Config::default();
         let plan = config.plan(&places).unwrap();
         assert_eq!(plan.notion, Notion::AllPairs);

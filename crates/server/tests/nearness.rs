@@ -112,10 +112,18 @@ fn compare(name: &str, map: Map, users: usize, epsilon: &str, published: Option<
     built.expect_map(version).unwrap();
     let users = people(&city, users);
     let tiles = Off::of(&city, &users, |user| built.row(user).unwrap());
-    println!("{name}, {epsilon}, {} places, r_exp {:.2} km, r_obf {:.2} km", city.places(), plan.radii.exponential, plan.radii.obfuscation);
+    println!(
+        "{name}, {epsilon}, {} places, r_exp {:.2} km, r_obf {:.2} km",
+        city.places(),
+        plan.radii.exponential,
+        plan.radii.obfuscation
+    );
     let own = local(&city, &plan, &users);
     for (mode, off) in [("published", tiles), ("local", own)] {
-        println!("  {mode:9} {:.3} km on average, 95 % within {:.3} km", off.mean_km, off.percentile_95_km);
+        println!(
+            "  {mode:9} {:.3} km on average, 95 % within {:.3} km",
+            off.mean_km, off.percentile_95_km
+        );
     }
     assert!(own.mean_km <= 1.3 * tiles.mean_km, "{own:?} {tiles:?}");
     assert!(own.percentile_95_km <= 1.3 * tiles.percentile_95_km, "{own:?} {tiles:?}");

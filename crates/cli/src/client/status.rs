@@ -58,7 +58,9 @@ fn as_lines(state: &State, path: &std::path::Path) -> Vec<(&'static str, String)
         let (epsilon, drawn) = (per_km(r.epsilon_per_km), Issued::from_unix(r.at));
         let metres = 1000.0 * r.radius_km;
         let mode = r.mode;
-        format!("{lat:.6},{lon:.6}  {mode}, {epsilon}, drawn {drawn}, given again within {metres:.0} m of there")
+        format!(
+            "{lat:.6},{lon:.6}  {mode}, {epsilon}, drawn {drawn}, given again within {metres:.0} m of there"
+        )
     };
     let server = |p: &Pinned| {
         let fork = if p.fork.is_some() {

@@ -104,7 +104,10 @@ impl Memory {
     pub(super) fn validate(&self) -> Result<(), &'static str> {
         let is_coord = |[lat, lon]: [f64; 2]| Coord::new(lat, lon).is_ok();
         let sound = |r: &Remembered| {
-            is_coord(r.anchor) && is_coord(r.report) && r.radius_km.is_finite() && r.radius_km >= 0.0
+            is_coord(r.anchor)
+                && is_coord(r.report)
+                && r.radius_km.is_finite()
+                && r.radius_km >= 0.0
         };
         let places = self.asked.iter().map(|a| a.place).chain(self.hidden.iter().map(|h| h.place));
         match self.reports.iter().all(sound) && places.into_iter().all(is_coord) {

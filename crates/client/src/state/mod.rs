@@ -169,7 +169,8 @@ impl State {
             Ok(VERSION) => serde_json::from_slice(bytes).map_err(position)?,
             Ok(2) => {
                 let old = serde_json::from_slice(bytes).map_err(position)?;
-                let new = upgrade(old).ok_or_else(|| damaged("its reports are not those of version 2"))?;
+                let new = upgrade(old)
+                    .ok_or_else(|| damaged("its reports are not those of version 2"))?;
                 serde_json::from_value(new).map_err(|_| damaged("it is not of version 2"))?
             }
             _ => return Err(StateError::OtherVersion { name: name.into(), found: head.version }),

@@ -224,7 +224,12 @@ fn the_radius_is_the_owners_or_follows_epsilon() {
 fn a_state_of_version_2_is_brought_up_to_date() {
     let map = ground(1, 0.5, 0.0, 1);
     let mut state = State::default();
-    state.memory.remember(&map, at(&map, 3), &Recalled { radius_km: 0.36, ..drawn(4) }, Mode::Local);
+    state.memory.remember(
+        &map,
+        at(&map, 3),
+        &Recalled { radius_km: 0.36, ..drawn(4) },
+        Mode::Local,
+    );
     state.ledger.spend(&POLICY, 1_700_000_000, 2.0).unwrap();
     let text = String::from_utf8(state.to_bytes()).unwrap();
     let old = text

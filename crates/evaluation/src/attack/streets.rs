@@ -62,7 +62,8 @@ impl Streets {
 
     /// Back to degrees.
     pub fn coord(&self, [east, north]: [f64; 2]) -> Coord {
-        let (lat, lon) = (self.origin.lat() + north / KM_PER_DEGREE, self.origin.lon() + east / self.east_km);
+        let (lat, lon) =
+            (self.origin.lat() + north / KM_PER_DEGREE, self.origin.lon() + east / self.east_km);
         Coord::new(lat, lon).unwrap_or(self.origin)
     }
 

@@ -74,7 +74,13 @@ struct Seen {
 struct Memory(Vec<([f64; 2], u32, u32)>);
 
 impl Memory {
-    fn recall(&self, rule: Rule, radius_km: f64, at: [f64; 2], place: impl Fn() -> u32) -> Option<u32> {
+    fn recall(
+        &self,
+        rule: Rule,
+        radius_km: f64,
+        at: [f64; 2],
+        place: impl Fn() -> u32,
+    ) -> Option<u32> {
         let known = match rule {
             Rule::Fresh => None,
             Rule::PerPlace => {
@@ -136,7 +142,8 @@ pub fn follow(
     progress.end();
     let followed = |(at, (name, ..)): (usize, &(&str, Rule, bool))| {
         let trials: Vec<Trial> = all.iter().flat_map(|journey| journey[at].0.clone()).collect();
-        let draws = all.iter().map(|journey| journey[at].1).sum::<usize>() as f64 / all.len() as f64;
+        let draws =
+            all.iter().map(|journey| journey[at].1).sum::<usize>() as f64 / all.len() as f64;
         let attack = Attack::of(format!("{}: {name}", journey.name), &trials)?;
         Some(Followed { attack, draws, spent_per_km: draws * built.guarantee.epsilon.value() })
     };
@@ -153,7 +160,14 @@ impl World<'_> {
     }
 
     /// A journey, what is seen of it, and the attack; with how many reports were drawn.
-    fn attack(&self, start: u32, rule: Rule, timed: bool, edge: &[bool], seed: u64) -> (Vec<Trial>, usize) {
+    fn attack(
+        &self,
+        start: u32,
+        rule: Rule,
+        timed: bool,
+        edge: &[bool],
+        seed: u64,
+    ) -> (Vec<Trial>, usize) {
         let Journey { fixes, noise_km, reuse_km, .. } = *self.journey;
         // The same journeys and the same possible users for every rule.
         let (mut way, mut guess) = (SplitMix::new(seed), SplitMix::new(!seed));
