@@ -82,17 +82,18 @@ fn who_sits_at_a_border_reports_one_place_for_one_epsilon() {
 #[test]
 fn beyond_the_radius_a_new_report_is_drawn_and_the_old_one_kept() {
     let service = service();
-    let (here, memory) = (border(service, true), InMemory::default());
+    // A little west of a border: no cell is drawn from twice, so beyond the radius is beyond the border too.
+    let (here, memory) = (border(service, true).offset_km(0.0, -0.1), InMemory::default());
     let mut kept = unlimited(&memory);
     kept.state.policy.reuse_within_km = Some(0.2);
     let mut user = client(&service.address, kept, Rehearsal::seeded(2)).targets(0);
     let mut spends = Vec::new();
-    for north_km in [0.0, 0.19, 0.21, 0.3, 0.0] {
-        let outcome = user.obfuscate(here.offset_km(north_km, 0.0), Mode::Published).unwrap();
+    for east_km in [0.0, 0.19, 0.21, 0.3, -0.3, 0.0] {
+        let outcome = user.obfuscate(here.offset_km(0.0, east_km), Mode::Published).unwrap();
         assert_eq!(outcome.reused_within_km, 0.2);
         spends.push(outcome.spent_per_km);
     }
-    assert_eq!(spends, [2.0, 0.0, 2.0, 0.0, 0.0]);
+    assert_eq!(spends, [2.0, 0.0, 2.0, 0.0, 0.0, 0.0]);
 }
 
 /// The numbers that stand in docs/client.md.
@@ -116,7 +117,7 @@ fn a_walk_draws_as_often_as_it_leaves_a_radius() {
         }
         drop(user);
         let state = memory.reopen().state;
-        let draws = state.memory.reports.len();
+        let draws = state.ledger.spends.len();
         println!(
             "500 fixes {name}: {} draws for {}/km when remembered per cell, {draws} draws for {}/km per anchor",
             cells.len(),

@@ -6,8 +6,12 @@
 //! is post-processing and tells nothing new. A fix that jitters, or a walk along the border of two cells, draws nothing.
 //! Versions are told apart by the coordinates that the client itself has read, never by what the operator calls them.
 //!
+//! A mechanism on places has one row for all of a cell: that is not drawn from twice either, however small the radius.
+//!
 //! Of several anchors around a spot the *oldest* counts, not the nearest: anchors are only ever added at the end, so
 //! what a spot was reported as once stays the first that covers it, whatever is drawn around it later.
+
+use std::collections::BTreeSet;
 
 use lrgeo_map::geo::Coord;
 use lrgeo_protocol::Digest;
@@ -116,18 +120,40 @@ impl Memory {
         }
     }
 
-    /// What is reported from this spot: what the oldest anchor around it says. Where all of them are of other versions of
+    /// What is reported from this spot: what the oldest anchor around it says, or in its own cell. Where all of them are of other versions of
     /// the map, a new draw is made while there are no more than `redraws`; an owner who wants such draws gets them back
     /// on the versions that they were made for.
-    pub fn recall(&self, ground: &Ground, at: Coord, redraws: u32) -> Option<Recalled> {
-        let around: Vec<&Remembered> = self.of(ground).filter(|r| r.is_around(at)).collect();
+    ///
+    /// A spot that gets its report for being in the cell alone becomes an anchor of that report itself: on a map with
+    /// other cells it must be reported alike too.
+    pub fn recall(&mut self, ground: &Ground, at: Coord, redraws: u32) -> Option<Recalled> {
+        let place = |at: Coord| ground.locate(at).ok().map(|OwnPlace(place)| place);
+        let here = place(at);
+        // Another draw from the very row that was drawn from would be the averaging that all of this is against.
+        let same_row = |r: &Remembered| {
+            let [lat, lon] = r.anchor;
+            let there = Coord::new(lat, lon).ok().and_then(place);
+            r.grid == ground.grid && here.is_some() && there == here
+        };
+        // First what is around on every map, then what is in the cell on this one: else versions would differ.
+        let all = || self.of(ground);
+        let around: Vec<&Remembered> =
+            all().filter(|r| r.is_around(at)).chain(all().filter(|r| same_row(r))).collect();
         let of_this_version = || around.iter().find(|r| r.grid == ground.grid);
+        // One draw may have several anchors.
+        let draws =
+            around.iter().map(|r| (r.at, r.report.map(f64::to_bits))).collect::<BTreeSet<_>>();
         let known = match (redraws, of_this_version()) {
             (0, _) => around.first(),
             (_, Some(known)) => Some(known),
-            (_, None) => around.first().filter(|_| around.len() > redraws as usize),
+            (_, None) => around.first().filter(|_| draws.len() > redraws as usize),
         };
-        recalled(ground, known?)
+        let known = Remembered::clone(known?);
+        let recalled = recalled(ground, &known);
+        if !known.is_around(at) {
+            self.reports.push(Remembered { anchor: [at.lat(), at.lon()], ..known });
+        }
+        recalled
     }
 
     /// Remembers a new report, drawn at `at`, for everywhere within its radius.

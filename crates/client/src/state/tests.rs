@@ -161,6 +161,23 @@ fn the_same_spot_gives_the_same_report() {
 }
 
 #[test]
+fn no_row_is_drawn_from_twice() {
+    let (map, mut memory) = (ground(1, 0.5, 0.0, 1), Memory::default());
+    let small = Recalled { radius_km: 0.05, ..drawn(9) };
+    memory.remember(&map, at(&map, 7).offset_km(0.0, 0.2), &small, Mode::Published);
+    // The other end of the same cell; the neighbouring cell; off the map, where the nearest place is the same.
+    let other_end = at(&map, 7).offset_km(0.2, -0.2);
+    assert_eq!(memory.recall(&map, other_end, 0), Some(small.clone()));
+    // What was reported from there is reported from there on every later map, though the draw was elsewhere.
+    assert_eq!(
+        memory.recall(&ground(2, 0.3, 0.2, 1), other_end, 0).map(|known| known.at),
+        Some(77)
+    );
+    assert_eq!(memory.recall(&map, at(&map, 8).offset_km(0.0, -0.2), 0), None);
+    assert_eq!(memory.recall(&map, at(&map, 7).offset_km(3.0, 0.0), 0), None);
+}
+
+#[test]
 fn later_anchors_change_nothing_for_spots_that_were_reported() {
     let (map, mut memory) = (ground(1, 0.5, 0.0, 1), Memory::default());
     let here = at(&map, 7);
@@ -238,7 +255,7 @@ fn a_state_of_version_2_is_brought_up_to_date() {
         .replace("\"radius_km\"", "\"reach_km\"")
         .replace(",\n    \"reuse_within_km\": null", "");
     assert!(!old.contains("anchor") && !old.contains("reuse") && old.contains("reach_km"));
-    let read = State::from_bytes(old.as_bytes(), "old").unwrap();
+    let mut read = State::from_bytes(old.as_bytes(), "old").unwrap();
     assert_eq!(read, state, "bit for bit");
     // Everywhere in the old cell the old report is given again.
     assert!(read.memory.recall(&map, at(&map, 3).offset_km(0.24, 0.24), 0).is_some());

@@ -41,7 +41,7 @@ pub enum Rule {
     Fresh,
     /// At the same place of the map.
     PerPlace,
-    /// Within a radius of where it was drawn.
+    /// Within a radius of where it was drawn, and at the same place: what phones do.
     PerAnchor,
 }
 
@@ -75,21 +75,26 @@ struct Memory(Vec<([f64; 2], u32, u32)>);
 
 impl Memory {
     fn recall(
-        &self,
+        &mut self,
         rule: Rule,
         radius_km: f64,
         at: [f64; 2],
         place: impl Fn() -> u32,
     ) -> Option<u32> {
-        let known = match rule {
-            Rule::Fresh => None,
-            Rule::PerPlace => {
-                let here = place();
-                self.0.iter().find(|known| known.1 == here)
-            }
-            Rule::PerAnchor => self.0.iter().find(|known| distance(known.0, at) <= radius_km),
-        };
-        known.map(|known| known.2)
+        if rule == Rule::Fresh || self.0.is_empty() {
+            return None;
+        }
+        let here = place();
+        let is_around = |anchor: [f64; 2]| distance(anchor, at) <= radius_km;
+        let around =
+            |&&(anchor, ..): &&([f64; 2], u32, u32)| rule == Rule::PerAnchor && is_around(anchor);
+        let near = self.0.iter().find(around);
+        let &(anchor, _, report) = near.or_else(|| self.0.iter().find(|known| known.1 == here))?;
+        // Like a phone: what is reported for the cell's sake has an anchor here from now on.
+        if rule == Rule::PerAnchor && !is_around(anchor) {
+            self.0.push((at, here, report));
+        }
+        Some(report)
     }
 }
 
@@ -175,7 +180,7 @@ impl World<'_> {
         let mut user = self.streets.start(start, &mut way);
         let mut memory = Memory::default();
         let mut crowd = Crowd::new(self, rule, timed, &mut guess);
-        let mut trials = Vec::with_capacity(fixes);
+        let (mut trials, mut drawn) = (Vec::with_capacity(fixes), 0);
         for number in 0..fixes {
             if number > 0 {
                 self.streets.advance(&mut user, self.step_km(), &mut way);
@@ -185,6 +190,7 @@ impl World<'_> {
             let place = self.place(fix);
             let known = memory.recall(rule, reuse_km, fix, || place);
             let report = known.unwrap_or_else(|| {
+                drawn += 1;
                 let report = self.reports.draw(place, &mut draws);
                 memory.0.push((fix, place, report));
                 report
@@ -192,7 +198,7 @@ impl World<'_> {
             crowd.step(Seen { report, drawn: known.is_none() }, number > 0, &mut guess);
             trials.push(crowd.judge(at, self.place(at), edge));
         }
-        (trials, memory.0.len())
+        (trials, drawn)
     }
 }
 
