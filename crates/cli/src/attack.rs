@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use lrgeo_client::policy::Policy;
 use lrgeo_evaluation::attack::request::{Centres, Intersection};
 use lrgeo_evaluation::attack::targets::recover;
-use lrgeo_evaluation::attack::trace::{Walk, traces};
+use lrgeo_evaluation::attack::trace::{Followed, Journey, follow};
 use lrgeo_evaluation::attack::upload::{Defence, Fingerprints, tile};
 use lrgeo_evaluation::attack::{self, Attack, Success};
 use lrgeo_evaluation::tiles::TileLeak;
@@ -13,7 +14,7 @@ use lrgeo_map::units::Length;
 use lrgeo_mechanism::lr_geo::coefficients::Costs;
 use lrgeo_mechanism::publish::{Issued, Link, SecretKey, publish};
 use lrgeo_mechanism::relevant::geo_ind_graph;
-use lrgeo_mechanism::{Built, City, Geography, Plan, build, by_name};
+use lrgeo_mechanism::{Built, City, Geography, MechanismError, Plan, build, by_name};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -47,9 +48,13 @@ pub enum AttackCommand {
     /// Name the place from repeated reports, remembered or not.
     #[command(after_help = "Example:\n  lrgeo attack repeat city.lrmech --counts 1,10,50")]
     Repeat(OnReports),
-    /// Follow a moving user by smoothing its reports.
-    #[command(after_help = "Example:\n  lrgeo attack trace city.lrmech --steps 20")]
-    Trace(OnReports),
+    /// Follow people who walk and drive along streets, by what they report and when.
+    #[command(after_help = "\
+Example:
+  lrgeo attack trace city.lrmech --map city.lrmap --fixes 120 --users random:60
+Three ways to report: a fresh draw for every fix, remembered per place, remembered per anchor. Each fix is guessed from
+all that was seen until then; `error` is from the mean of what is still possible to where the user is.")]
+    Trace(OnJourneys),
 }
 
 /// What the attacks on a map take.
@@ -111,12 +116,27 @@ pub struct OnReports {
     /// How many reports, by commas, beginning with 1.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 5, 10, 20])]
     counts: Vec<usize>,
-    /// Reports per trace.
-    #[arg(long, default_value_t = 12)]
-    steps: usize,
-    /// How far somebody gets between two reports [default: 1.5 spacings].
+    #[command(flatten)]
+    common: Common,
+}
+
+/// What the attack on journeys takes.
+#[derive(Args)]
+pub struct OnJourneys {
+    /// The mechanism, made for the whole map.
+    mechanism: PathBuf,
+    /// The map, for its streets [default: the demo city].
+    #[arg(long)]
+    map: Option<PathBuf>,
+    /// Fixes per journey.
+    #[arg(long, default_value_t = 120)]
+    fixes: usize,
+    /// Seconds from one fix to the next.
+    #[arg(long, default_value_t = 10.0)]
+    every: f64,
+    /// How far from its anchor a report is given again [default: 1/epsilon, as phones do].
     #[arg(long, value_name = "LENGTH")]
-    reach: Option<Length>,
+    reuse_within: Option<Length>,
     #[command(flatten)]
     common: Common,
 }
@@ -138,7 +158,7 @@ impl AttackCommand {
             Self::Request(options) => options.request(ui),
             Self::Targets(options) => options.run(ui),
             Self::Repeat(options) => options.repeat(ui),
-            Self::Trace(options) => options.trace(ui),
+            Self::Trace(options) => options.run(ui),
         }
     }
 }
@@ -240,15 +260,97 @@ impl OnReports {
         self.common.print("repeat", &places, attacks, ui);
         Ok(())
     }
+}
 
-    fn trace(self, ui: &Ui) -> Result<(), Failure> {
-        let (built, places, edge) = self.open()?;
-        let users = self.users(&built, &places)?;
-        let reach_km = self.reach.map_or(1.5 * places.spacing_km(), Length::km);
-        let walk = Walk { steps: self.steps.max(1), reach_km, stay: 0.3 };
-        let mut attacks = traces(&built, &places, &users, &edge, &walk, self.common.seed, ui)?;
-        attacks.extend(attack::chance(&places, &users, &edge));
-        self.common.print("trace", &places, attacks, ui);
+/// What fixes are off by under an open sky.
+const NOISE_KM: f64 = 0.01;
+/// On foot, and by car in a city.
+const SPEEDS: [(&str, f64); 2] = [("walk", 5.0), ("drive", 36.0)];
+
+impl OnJourneys {
+    fn run(self, ui: &Ui) -> Result<(), Failure> {
+        let (map, version) = open::map(self.map.as_deref())?;
+        let on_reports =
+            OnReports { mechanism: self.mechanism, counts: Vec::new(), common: self.common };
+        let (built, places, edge) = on_reports.open()?;
+        built.expect_map(version)?;
+        if !(self.every > 0.0 && self.every.is_finite()) {
+            return Err(
+                MechanismError::invalid("every", "must be a positive number of seconds").into()
+            );
+        }
+        let users = on_reports.users(&built, &places)?;
+        let common = on_reports.common;
+        let reuse_km = self.reuse_within.map_or_else(
+            || Policy::default().reuse_radius_km(built.guarantee.epsilon.value()),
+            Length::km,
+        );
+        let (fixes, every_seconds, noise_km) = (self.fixes.max(1), self.every, NOISE_KM);
+        let mut all = Vec::new();
+        for (name, speed_kmh) in SPEEDS {
+            let journey = Journey { name, speed_kmh, fixes, every_seconds, noise_km, reuse_km };
+            all.extend(follow(&built, &places, &map, (&users, &edge), &journey, common.seed, ui)?);
+        }
+        let chance = attack::chance(&places, &users, &edge);
+        if common.json {
+            let followed = |f: &Followed| {
+                let mut line = as_json(&f.attack);
+                line["draws_per_journey"] = json!(f.draws);
+                line["spent_per_km_per_journey"] = json!(f.spent_per_km);
+                line
+            };
+            ui.json(&json!({
+                "attack": "trace",
+                "places": places.places(),
+                "spacing_km": places.spacing_km(),
+                "seed": common.seed,
+                "journeys": users.len(),
+                "fixes": fixes,
+                "every_seconds": every_seconds,
+                "noise_km": noise_km,
+                "reuse_within_km": reuse_km,
+                "speeds_kmh": SPEEDS.map(|(name, kmh)| json!({ "name": name, "kmh": kmh })),
+                "results": all.iter().map(followed).collect::<Vec<_>>(),
+                "chance": chance.as_ref().map(as_json),
+            }));
+            return Ok(());
+        }
+        println!(
+            "{} places, spacing {:.0} m, {}; {} journeys of {fixes} fixes, one per {every_seconds} s, off by {:.0} m; \
+             reused within {:.0} m; seed {}\n",
+            count(places.places()),
+            1000.0 * places.spacing_km(),
+            built.guarantee,
+            count(users.len()),
+            1000.0 * noise_km,
+            1000.0 * reuse_km,
+            common.seed
+        );
+        let mut rows: Vec<Vec<String>> = [
+            ["", "draws per", "spent per", "right", "right place", "error"],
+            ["reports", "journey", "journey", "place, %", "of five, %", "km"],
+        ]
+        .iter()
+        .map(|row| row.iter().map(|&cell| cell.to_owned()).collect())
+        .collect();
+        let line = |attack: &Attack, draws: String, spent: String| {
+            let Success { top_1, top_5, error_km, .. } = attack.all;
+            let percent = |share: f64| format!("{:.1}", 100.0 * share);
+            vec![
+                attack.name.clone(),
+                draws,
+                spent,
+                percent(top_1),
+                percent(top_5),
+                format!("{error_km:.3}"),
+            ]
+        };
+        for f in &all {
+            let (draws, spent) = (format!("{:.1}", f.draws), format!("{:.1}/km", f.spent_per_km));
+            rows.push(line(&f.attack, draws, spent));
+        }
+        rows.extend(chance.iter().map(|attack| line(attack, "-".into(), "-".into())));
+        println!("{}", columns(&rows, 1).join("\n"));
         Ok(())
     }
 }

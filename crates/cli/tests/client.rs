@@ -116,6 +116,17 @@ fn a_person_reports_and_looks_after_what_is_remembered() {
     assert_eq!(known["properties"]["spent_per_km"], 0.0);
     assert!(known["properties"]["remembered"].is_string());
 
+    // Nearby nothing new is drawn; how near is the owner's to say.
+    assert_eq!(drawn["properties"]["reused_within_m"], 500.0);
+    let nearby = served.json(&format!("{ask} --at 46.0051,-30.0027 --targets 0"));
+    assert_eq!(nearby["geometry"], drawn["geometry"]);
+    let policy = served.json("policy --reuse-within 300m --json");
+    assert_eq!(policy["policy"]["reuse_within_km"], 0.3);
+    assert!(served.fail(1, "policy --reuse-within 5m").contains("50 m"));
+    assert!(
+        served.json("policy --reuse-within auto --json")["policy"]["reuse_within_km"].is_null()
+    );
+
     // What offload does is said before it is done, and once.
     let elsewhere = "46.0131,-30.0117";
     let unaware = served.fail(1, &format!("{ask} --at {elsewhere} --mode offload"));
@@ -144,6 +155,10 @@ fn a_person_reports_and_looks_after_what_is_remembered() {
     assert_eq!(status["offload_understood"], true);
     let text = String::from_utf8(served.run("status").stdout).unwrap();
     assert!(text.contains("left of 20/km per 24 h"), "{text}");
+    assert!(
+        text.contains("given again within 500 m of there") && !text.contains("46.0031"),
+        "{text}"
+    );
     let limit = served.json("policy --per-period 7/km --period 7d --json");
     assert_eq!(limit["balance"]["limit"]["period_seconds"], 604_800);
     assert!(limit["balance"]["left_per_km"].as_f64().unwrap() < 1.001);

@@ -89,7 +89,8 @@ fn killed_and_started_again_it_answers_every_ticket_and_logs_nobody() {
     let settings = |users: usize| {
         let path = scratch.0.join(format!("{users}.toml"));
         let text = format!(
-            "[privacy]\ngamma = \"1.2km\"\nlr_radius = \"1.2km\"\nobf_radius = \"2km\"\n\
+            "[privacy]\ngamma = \"1.2km\"\nlr_radius = \"1.2km\"\nexp_radius = \"1.065km\"\n\
+             obf_radius = \"2km\"\nmost_tail = 1.0\n\
              [rounds]\nusers = {users}\nwindow_seconds = 30.0\n"
         );
         std::fs::write(&path, text).unwrap();

@@ -89,8 +89,8 @@ impl<D: Draws> Client<D> {
         Ok(self.kept.commit()?)
     }
 
-    /// Reports for somebody at `at`. The coordinate is not used for anything but finding the nearest place, and
-    /// that place for nothing but finding a row to draw from, or a report that was drawn from it before.
+    /// Reports for somebody at `at`. The coordinate is not used for anything but finding a report that was drawn
+    /// nearby before, or else the nearest place, and that place for nothing but finding a row to draw from.
     ///
     /// What is reported is on disk before it is sent: after an error the same report is sent again.
     pub fn obfuscate(&mut self, at: Coord, mode: Mode) -> Result<Outcome, ClientError> {
@@ -108,20 +108,22 @@ impl<D: Draws> Client<D> {
 
         let policy = kept.state.policy;
         let ground = session.ground();
-        let place = ground.locate(at)?;
-        let recalled = kept.state.memory.recall(ground, &place, policy.redraws);
+        // Before the nearest place is looked for: a fix that jitters over the edge of the map is where it was.
+        let recalled = kept.state.memory.recall(ground, at, policy.redraws);
         let (recalled, learnt, spent, compared) = match recalled {
             Some(recalled) => (recalled, Learnt::Nothing, 0.0, None),
             None => {
+                let place = ground.locate(at)?;
                 // Before anything is asked for that tells more than that somebody is there.
                 kept.state.ledger.allow(&policy, now, ground.epsilon.value())?;
                 let row = session.row(&place, kept, draws, &**clock)?;
                 let report = draws.report(&row.values)?;
-                let at = clock.since_1970().as_secs().max(now);
+                let when = clock.since_1970().as_secs().max(now);
                 let epsilon = row.epsilon_per_km;
-                kept.state.ledger.spend(&policy, at, epsilon)?;
-                let drawn = Recalled { report, at, epsilon_per_km: epsilon };
-                kept.state.memory.remember(ground, &place, &drawn, mode);
+                kept.state.ledger.spend(&policy, when, epsilon)?;
+                let radius_km = policy.reuse_radius_km(epsilon);
+                let drawn = Recalled { report, at: when, epsilon_per_km: epsilon, radius_km };
+                kept.state.memory.remember(ground, at, &drawn, mode);
                 let compared = Compared { places: row.compared, of: ground.places() };
                 (drawn, row.learnt, epsilon, Some(compared))
             }
@@ -146,6 +148,7 @@ impl<D: Draws> Client<D> {
             remembered: (spent == 0.0).then_some(recalled.at),
             epsilon_per_km: recalled.epsilon_per_km,
             spent_per_km: spent,
+            reused_within_km: recalled.radius_km,
             balance: kept.state.ledger.balance(&policy, now),
             accuracy: session.accuracy(recalled.epsilon_per_km)?,
             off_grid_factor: ground.off_grid_factor(),

@@ -25,6 +25,8 @@ pub struct Outcome {
     pub epsilon_per_km: f64,
     /// What it cost just now: nothing if it was remembered.
     pub spent_per_km: f64,
+    /// How far from where it was drawn it is reported again.
+    pub reused_within_km: f64,
     /// What is left to spend.
     pub balance: Balance,
     /// How far off reports are.

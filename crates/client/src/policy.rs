@@ -44,7 +44,15 @@ pub struct Policy {
     pub redraws: u32,
     /// All tiles are fetched where they have no more bytes than this together.
     pub fetch_all_bytes: u64,
+    /// How far from where it was drawn a report is given again, in kilometres; `None` for as far as its epsilon says
+    /// ([`Policy::reuse_radius_km`]).
+    pub reuse_within_km: Option<f64>,
 }
+
+/// A fix is off by 5 to 15 m, by more between houses: a smaller radius would draw anew for somebody who sits still.
+pub const LEAST_REUSE_KM: f64 = 0.05;
+/// Whoever is farther from where a report was drawn wants another one, however small an operator's epsilon.
+pub const MOST_REUSE_KM: f64 = 2.0;
 
 impl Default for Policy {
     fn default() -> Self {
@@ -58,6 +66,7 @@ impl Default for Policy {
             lifetime_per_km: 400.0,
             redraws: 0,
             fetch_all_bytes: 16 << 20,
+            reuse_within_km: None,
         }
     }
 }
@@ -120,10 +129,26 @@ impl Policy {
         if !positive(self.most_epsilon_per_km) || !positive(self.lifetime_per_km) {
             return Err("epsilons of the policy must be positive numbers per kilometre");
         }
+        let reuse = LEAST_REUSE_KM..=MOST_REUSE_KM;
+        if self.reuse_within_km.is_some_and(|km| !reuse.contains(&km)) {
+            return Err(
+                "reports are reused within 50 m to 2 km of where they were drawn; a fix may be off by 50 m",
+            );
+        }
         match self.least_likely_places.is_finite() && self.least_likely_places >= 1.0 {
             true => Ok(()),
             false => Err("the least number of likely places must be at least 1"),
         }
+    }
+
+    /// How far from where it was drawn a report with this epsilon is given again.
+    ///
+    /// By default 1/epsilon: from anywhere within, the report is at most e times as likely or unlikely as from where it
+    /// was drawn, and such a step is half of what the mechanism adds on average anyway (planar Laplace noise: 2/epsilon).
+    /// Half of that would double what a walk spends, and hardly make reports better.
+    pub fn reuse_radius_km(&self, epsilon_per_km: f64) -> f64 {
+        let by_epsilon = || (1.0 / epsilon_per_km).min(MOST_REUSE_KM);
+        self.reuse_within_km.unwrap_or_else(by_epsilon).max(LEAST_REUSE_KM)
     }
 
     /// No report above the owner's epsilon, whatever the day's budget.

@@ -103,7 +103,7 @@ fn a_client_for_a_person_works_on_a_file() {
 #[test]
 fn the_cap_and_the_clock_stop_everything_but_what_is_known() {
     let service = service();
-    let tile = service.tile();
+    let tile = service.apart(1.0);
     let memory = InMemory::default();
     let mut kept = memory.reopen();
     kept.state.policy.per_period = Limit::new(4.0, 3600).unwrap();

@@ -3,7 +3,7 @@
 use lrgeo_evaluation::attack::repeat::repeats;
 use lrgeo_evaluation::attack::request::{Centres, Intersection};
 use lrgeo_evaluation::attack::targets::recover;
-use lrgeo_evaluation::attack::trace::{Walk, traces};
+use lrgeo_evaluation::attack::trace::{Journey, follow};
 use lrgeo_evaluation::attack::upload::{Defence, Fingerprints, tile};
 use lrgeo_evaluation::attack::{Trial, chance, edges};
 use lrgeo_map::demo::demo_map;
@@ -126,18 +126,31 @@ fn repeated_reports_average_out_unless_they_are_remembered() {
 }
 
 #[test]
-fn smoothing_a_trace_helps_the_attacker() {
-    let city = city(60);
-    let plan = Plan::new(&city, Epsilon::per_km(1.5).unwrap());
+fn who_moves_is_followed_and_remembering_helps() {
+    let city = city(120);
+    let plan = Plan::new(&city, Epsilon::per_km(2.0).unwrap());
     let built = build(by_name("exp").unwrap(), &city, &plan, &()).unwrap();
     let edge = vec![false; city.places()];
-    let starts: Vec<u32> = everybody(&city).repeat(3);
-    let walk = Walk { steps: 10, reach_km: 0.8, stay: 0.5 };
-    let attacks = traces(&built, &city, &starts, &edge, &walk, 9, &()).unwrap();
-    assert_eq!(attacks[0].all.users, 10 * starts.len());
-    assert!(attacks[1].all.error_km < attacks[0].all.error_km, "{attacks:?}");
-    let again = traces(&built, &city, &starts, &edge, &walk, 9, &()).unwrap();
-    assert_eq!(attacks, again, "the same seed, the same numbers");
-    let other = traces(&built, &city, &starts, &edge, &walk, 10, &()).unwrap();
-    assert_ne!(attacks, other);
+    let starts: Vec<u32> = everybody(&city).into_iter().step_by(6).collect();
+    let journey = Journey {
+        name: "walk",
+        speed_kmh: 5.0,
+        fixes: 60,
+        every_seconds: 10.0,
+        noise_km: 0.01,
+        reuse_km: 0.5,
+    };
+    let attacked =
+        |seed| follow(&built, &city, city.map(), (&starts, &edge), &journey, seed, &()).unwrap();
+    let followed = attacked(9);
+    assert_eq!(followed[0].attack.all.users, 60 * starts.len());
+    let [fresh, place, anchor, untimed] = &followed[..] else { panic!("four lines") };
+    assert_eq!((fresh.draws, fresh.spent_per_km), (60.0, 120.0));
+    // 830 m in all: a draw at the start, and at most one more per radius.
+    assert!((1.0..=2.7).contains(&anchor.draws) && anchor.draws <= place.draws, "{followed:?}");
+    assert_eq!(anchor.draws, untimed.draws);
+    let error = |followed: &lrgeo_evaluation::attack::trace::Followed| followed.attack.all.error_km;
+    assert!(error(fresh) < error(place) && error(fresh) < 0.8 * error(anchor), "{followed:?}");
+    assert_eq!(followed, attacked(9), "the same seed, the same numbers");
+    assert_ne!(followed, attacked(10));
 }

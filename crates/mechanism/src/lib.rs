@@ -30,6 +30,7 @@ pub mod sample;
 pub mod spanner;
 mod sphere;
 pub mod stand_in;
+pub mod tail;
 pub mod verify;
 
 pub use built::{Built, Proof, expected_cost, posterior_radius_km};

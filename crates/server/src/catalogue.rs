@@ -150,10 +150,17 @@ impl Catalogue {
         chain.hand_over(retiring.as_ref(), key.public(), issued)?;
         let tiles = open_tiles(&city, home, &folder, config, (&key, &chain), issued, progress)?;
         let mut files = tile_files(&tiles)?;
-        let noise = File::new(encode_noise(
-            version.into(),
-            &LatticeNoise::new(&city, tiles.published.manifest.guarantee()?.epsilon, progress)?,
-        ));
+        let tiled = tiles.published.manifest.guarantee()?.epsilon;
+        if tiled != plan.epsilon {
+            let reason = format!(
+                "is {}, but the tiles were published at {tiled}: reports of all modes have one epsilon. Set it to \"{}/km\", or publish again",
+                plan.epsilon,
+                tiled.value()
+            );
+            return Err(ServerError::Setting { field: "privacy.epsilon", reason });
+        }
+        let noise = LatticeNoise::new(&city, tiled, progress)?;
+        let noise = File::new(encode_noise(version.into(), &noise));
 
         let slices = table_tiles(&city, &plan, &table, &tiles.members);
         let ties = TieRule::of(&plan)?;
@@ -179,7 +186,8 @@ impl Catalogue {
         let path = folder.join("description.cbor");
         let mut solving = plan.clone();
         solving.solver.progress = home.solving.clone();
-        (solving.solver.time_limit, solving.gap) = (None, None);
+        // As close as phones solve with it.
+        (solving.solver.time_limit, solving.gap) = (None, Some(1e-3));
         let known = std::fs::read(&path).ok();
         let known = known.and_then(|bytes| Encoding::Cbor.decode::<MapDescription>(&bytes).ok());
         body.local = match &known {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use lrgeo_map::units::Length;
 use lrgeo_mechanism::publish::LEAST_PLACES;
+use lrgeo_mechanism::tail::Tails;
 use lrgeo_mechanism::{Engine, Epsilon, Geography, Notion, Plan, RangeRule};
 use serde::Deserialize;
 
@@ -28,7 +29,8 @@ pub struct Config {
 pub struct Privacy {
     /// `2/km`, or `factor 2 within 300 m`.
     pub epsilon: String,
-    /// gamma, like `1km`.
+    /// gamma, like `1km`: between which places of a user's own matrix there is a promise. Without, between all of them, at
+    /// the epsilon of the tiles.
     pub gamma: Option<String>,
     /// Gamma.
     pub lr_radius: Option<String>,
@@ -42,6 +44,9 @@ pub struct Privacy {
     pub range: String,
     /// Cells of the cost reference table.
     pub table_cell: String,
+    /// The largest share of a row beyond r_exp, where reports fall off slowly, that radii of one's own may leave: more
+    /// makes `local` report places that are kilometres off.
+    pub most_tail: f64,
     /// Whether phones may solve by themselves: needs a public y, hence ConstOPT over the map.
     pub local: bool,
     /// The proven gap at which the published mechanism is good enough.
@@ -61,6 +66,7 @@ impl Default for Privacy {
             obf_radius: None,
             range: "each".into(),
             table_cell: "100m".into(),
+            most_tail: 0.1,
             local: true,
             gap: None,
             tile_places: LEAST_PLACES,
@@ -136,6 +142,9 @@ impl Default for Limits {
     }
 }
 
+/// Spacings per Gamma: some 57 relevant places on a grid.
+const RELEVANT: f64 = 4.26;
+
 impl Config {
     /// Reads a file.
     pub fn open(path: &Path) -> Result<Self, ServerError> {
@@ -180,6 +189,9 @@ impl Config {
         if !(rounds.most_stranger_cost >= 0.0 && rounds.most_stranger_cost.is_finite()) {
             return setting("rounds.most_stranger_cost", "must be a share of the cost, like 0.05");
         }
+        if !(0.0..=1.0).contains(&self.privacy.most_tail) {
+            return setting("privacy.most_tail", "must be a share, like 0.1");
+        }
         self.engine()?;
         self.epsilon()?;
         Ok(())
@@ -202,6 +214,13 @@ impl Config {
     pub fn plan(&self, places: &Geography) -> Result<Plan, ServerError> {
         let privacy = &self.privacy;
         let mut plan = Plan::new(places, self.epsilon()?);
+        // A promise within gamma says less about pairs farther apart than epsilon does: tiles and matrices have one.
+        plan.notion = Notion::AllPairs;
+        // Programmes need not reach as far as a gamma that joins all parts of the map.
+        plan.radii.relevant = RELEVANT * places.spacing_km();
+        let tails = Tails::new(places, plan.epsilon);
+        plan.radii = tails.choose(places.spacing_km(), plan.radii);
+        let chosen = plan.radii;
         if let Some(gamma) = length("privacy.gamma", privacy.gamma.as_deref())? {
             plan.notion = Notion::Within { gamma_km: gamma };
             plan.radii.relevant = plan.radii.relevant.max(gamma);
@@ -216,6 +235,28 @@ impl Config {
             if let Some(km) = length(field, text.as_deref())? {
                 *slot = km;
             }
+        }
+        // What the operator says about one radius, the other one follows.
+        match (&privacy.exp_radius, &privacy.obf_radius) {
+            (Some(_), None) => radii.obfuscation = radii.obfuscation.max(radii.exponential),
+            (None, Some(_)) => radii.exponential = radii.exponential.min(radii.obfuscation),
+            _ => {}
+        }
+        let tail = tails.beyond(radii.exponential, radii.obfuscation);
+        if privacy.local && tail > privacy.most_tail {
+            let reason = format!(
+                "and privacy.obf_radius: {:.2} km and {:.2} km leave {:.0} % of a row to places beyond r_exp, and reports of \
+                 `local` would be far off; at {} they should be {:.2} km and {:.2} km (leave both out), else set local = false, or \
+                 most_tail = {:.2} if you want that",
+                radii.exponential,
+                radii.obfuscation,
+                100.0 * tail,
+                plan.epsilon,
+                chosen.exponential,
+                chosen.obfuscation,
+                (100.0 * tail).ceil() / 100.0
+            );
+            return setting("privacy.exp_radius", &reason);
         }
         radii.relevant_max = privacy.lr_max;
         let rule = RangeRule::ALL.iter().find(|(_, name)| *name == privacy.range);
@@ -264,6 +305,32 @@ mod tests {
     }
 
     #[test]
+    fn radii_suit_epsilon_or_are_refused_with_those_that_do() {
+        let map = lrgeo_map::demo::demo_map(1, Length::from_m(500.0).unwrap()).unwrap();
+        let places =
+            Geography::new(map.coords(), map.places.iter().map(|p| p.prior).collect()).unwrap();
+        let mut config = Config::default();
+        let plan = config.plan(&places).unwrap();
+        assert_eq!(plan.notion, Notion::AllPairs);
+        assert!((2.0..3.3).contains(&plan.radii.exponential), "{:?}", plan.radii);
+        // Half the epsilon, about twice the radius.
+        config.privacy.epsilon = "1/km".into();
+        assert!(config.plan(&places).unwrap().radii.exponential > 1.4 * plan.radii.exponential);
+        // What was the default.
+        config.privacy.epsilon = "2/km".into();
+        config.privacy.exp_radius = Some("1.065km".into());
+        config.privacy.obf_radius = Some("4.25km".into());
+        let refused = config.plan(&places).unwrap_err().to_string();
+        for words in ["exp_radius", "leave both out", "local = false", "most_tail"] {
+            assert!(refused.contains(words), "{words}: {refused}");
+        }
+        config.privacy.most_tail = 1.0;
+        assert_eq!(config.plan(&places).unwrap().radii.exponential, 1.065);
+        (config.privacy.most_tail, config.privacy.local) = (0.1, false);
+        assert!(config.plan(&places).is_ok());
+    }
+
+    #[test]
     fn unknown_keys_and_nonsense_are_refused() {
         for bad in [
             "colour = 1",
@@ -279,6 +346,7 @@ mod tests {
             "[rounds]\nengine = \"magic\"",
             "[rounds]\nwindow_seconds = nan",
             "[rounds]\ngap = 2.0",
+            "[privacy]\nmost_tail = 1.5",
             "[rounds]\nuser_seconds = 0.0",
             "[rounds]\nmost_stranger_cost = -0.1",
             "[rounds]\nmost_stranger_cost = nan",

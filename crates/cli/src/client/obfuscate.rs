@@ -25,8 +25,8 @@ Example:
   lrgeo client obfuscate --server http://localhost:8417 --at 64.14,-21.92
 Modes, by what the server learns besides the report: `published` (default) and `local` at most that you are in one of
 several public tiles, `offload` nearly always where you are. What a server offers is held against your policy
-(`lrgeo client policy`). A place that was reported before is reported alike again, in every mode, for free; a new one
-spends its epsilon. docs/client.md has more. Prints GeoJSON with --json. Exit code 4: the server lies; 5: your policy
+(`lrgeo client policy`). A report is remembered for where it was drawn and given again nearby (`lrgeo client policy
+--reuse-within`), in every mode, for free; a new one spends its epsilon. docs/client.md has more. Prints GeoJSON with --json. Exit code 4: the server lies; 5: your policy
 says no.")]
 pub struct Obfuscate {
     /// The server, like http://localhost:8417.
@@ -119,9 +119,15 @@ fn position(text: &str) -> Result<Coord, Failure> {
 fn as_lines(o: &Outcome) -> Vec<(&'static str, String)> {
     let [lat, lon] = o.at;
     let limit = o.balance.limit;
+    let metres = 1000.0 * o.reused_within_km;
     let drawn = match o.remembered {
-        Some(at) => format!("remembered: drawn {}", Issued::from_unix(at)),
-        None => "just now; the same place will be reported alike from now on".to_owned(),
+        Some(at) => format!(
+            "remembered: drawn {} within {metres:.0} m of here, so nothing new was drawn",
+            Issued::from_unix(at)
+        ),
+        None => format!(
+            "just now; everywhere within {metres:.0} m of here the same will be reported from now on, for free"
+        ),
     };
     let mut lines = vec![
         ("report", format!("{lat:.6},{lon:.6}  (place {})", o.report)),
@@ -187,6 +193,7 @@ fn as_json(o: &Outcome) -> serde_json::Value {
             "remembered": o.remembered.map(Issued::from_unix),
             "epsilon_per_km": o.epsilon_per_km,
             "spent_per_km": o.spent_per_km,
+            "reused_within_m": 1000.0 * o.reused_within_km,
             "balance": o.balance,
             "off_grid_factor": o.off_grid_factor,
             "compared_places": o.compared.map(|compared| compared.places),

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use lrgeo_client::ClientError;
 use lrgeo_client::policy::{Policy, Protects, in_words};
+use lrgeo_map::MapError;
+use lrgeo_map::units::Length;
 use lrgeo_mechanism::{Epsilon, MechanismError};
 use serde_json::json;
 
@@ -45,6 +47,9 @@ pub struct ChangePolicy {
     /// How often a place may be drawn anew when the operator changes the map; else the old report is moved.
     #[arg(long, value_name = "N")]
     redraws: Option<u32>,
+    /// How far from where it was drawn a report is given again, 50m to 2km; `auto` follows the report's epsilon (1/epsilon).
+    #[arg(long, value_name = "LENGTH|auto", value_parser = reuse)]
+    reuse_within: Option<Reuse>,
     /// Fetch all tiles where they are no larger than this together: 8MB, 500kB, 0.
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     fetch_all: Option<u64>,
@@ -54,6 +59,15 @@ pub struct ChangePolicy {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+}
+
+/// `--reuse-within`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Reuse {
+    /// As far as the report's epsilon says.
+    ByEpsilon,
+    /// As far as the owner says.
+    Within(Length),
 }
 
 /// `--protects`.
@@ -113,6 +127,7 @@ impl ChangePolicy {
                         policy.least_likely_places, policy.least_relevant_places
                     ),
                 ),
+                ("reuses", reuse_in_words(&policy)),
                 ("redraws", format!("{} per place when the map changes", policy.redraws)),
                 (
                     "fetches",
@@ -138,12 +153,35 @@ impl ChangePolicy {
         policy.least_likely_places = self.least_places.unwrap_or(known.least_likely_places);
         policy.least_relevant_places = self.least_relevant.unwrap_or(known.least_relevant_places);
         policy.redraws = self.redraws.unwrap_or(known.redraws);
+        policy.reuse_within_km = match self.reuse_within {
+            Some(Reuse::ByEpsilon) => None,
+            Some(Reuse::Within(length)) => Some(length.km()),
+            None => known.reuse_within_km,
+        };
         policy.fetch_all_bytes = self.fetch_all.unwrap_or(known.fetch_all_bytes);
         policy.protects = self.protects.map_or(known.protects, |between| match between {
             Between::AllPairs => Protects::AllPairs,
             Between::RelevantPlaces => Protects::RelevantPlaces,
         });
         policy
+    }
+}
+
+/// `auto`, `300m`.
+fn reuse(text: &str) -> Result<Reuse, String> {
+    match text {
+        "auto" => Ok(Reuse::ByEpsilon),
+        length => length.parse().map(Reuse::Within).map_err(|error: MapError| error.to_string()),
+    }
+}
+
+fn reuse_in_words(policy: &Policy) -> String {
+    match policy.reuse_within_km {
+        Some(km) => format!("a report within {:.0} m of where it was drawn", 1000.0 * km),
+        None => format!(
+            "a report within 1/epsilon of where it was drawn ({:.0} m at 2/km)",
+            1000.0 * policy.reuse_radius_km(2.0)
+        ),
     }
 }
 
@@ -186,6 +224,9 @@ mod tests {
             assert_eq!(seconds(text), Ok(value));
         }
         assert_eq!([bytes("8MB"), bytes("500kB"), bytes("0")], [Ok(8_000_000), Ok(500_000), Ok(0)]);
+        assert_eq!(reuse("auto"), Ok(Reuse::ByEpsilon));
+        assert_eq!(reuse("300m"), Ok(Reuse::Within(Length::from_m(300.0).unwrap())));
+        assert!(reuse("near").is_err());
         assert!(bytes("-1MB").is_err() && bytes("8 bananas").is_err());
         for bad in ["", "24", "h", "-1h", "1.5h", "99999999999999999999d", "1y"] {
             assert!(seconds(bad).is_err(), "{bad}");

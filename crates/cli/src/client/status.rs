@@ -11,7 +11,7 @@ use super::{duration, now, open_state, per_km};
 use crate::failure::Failure;
 use crate::ui::Ui;
 
-/// Show reports, spent epsilon and operators. True places are not printed; they stand in the state file.
+/// Show reports, spent epsilon and operators. Where reports were drawn is not printed; it stands in the state file.
 #[derive(Args)]
 #[command(after_help = "Example:\n  lrgeo client status --json")]
 pub struct Status {
@@ -38,7 +38,7 @@ fn as_json(state: &State, path: &std::path::Path) -> serde_json::Value {
     let report = |r: &Remembered| {
         json!({
             "report": r.report, "operator": r.operator, "mode": r.mode,
-            "epsilon_per_km": r.epsilon_per_km, "drawn": Issued::from_unix(r.at),
+            "epsilon_per_km": r.epsilon_per_km, "reused_within_m": 1000.0 * r.radius_km, "drawn": Issued::from_unix(r.at),
         })
     };
     json!({
@@ -56,7 +56,11 @@ fn as_lines(state: &State, path: &std::path::Path) -> Vec<(&'static str, String)
     let report = |r: &Remembered| {
         let [lat, lon] = r.report;
         let (epsilon, drawn) = (per_km(r.epsilon_per_km), Issued::from_unix(r.at));
-        format!("{lat:.6},{lon:.6}  {}, {epsilon}, drawn {drawn}", r.mode)
+        let metres = 1000.0 * r.radius_km;
+        let mode = r.mode;
+        format!(
+            "{lat:.6},{lon:.6}  {mode}, {epsilon}, drawn {drawn}, given again within {metres:.0} m of there"
+        )
     };
     let server = |p: &Pinned| {
         let fork = if p.fork.is_some() {

@@ -1,9 +1,17 @@
-//! Remembered reports: the same place gives the same report.
+//! Remembered reports: the same spot gives the same report.
 //!
-//! Fresh draws from one place average out (10 reports at 5/km give it away three times of four), so a place that was
-//! reported once is reported alike in every mode, after every restart, and on every later version of the map, where the
-//! old report is moved to the nearest place: that is post-processing and tells nothing new. Versions are told apart by
-//! the coordinates that the client itself has read, never by what the operator calls them.
+//! Fresh draws from one spot average out (10 reports at 5/km give it away three times of four), so a report is kept with
+//! its *anchor*, the coordinate that it was drawn at, and given again to whoever is within a radius of it: in every mode,
+//! after every restart, and on every later version of the map, where the old report is moved to the nearest place. That
+//! is post-processing and tells nothing new. A fix that jitters, or a walk along the border of two cells, draws nothing.
+//! Versions are told apart by the coordinates that the client itself has read, never by what the operator calls them.
+//!
+//! A mechanism on places has one row for all of a cell: that is not drawn from twice either, however small the radius.
+//!
+//! Of several anchors around a spot the *oldest* counts, not the nearest: anchors are only ever added at the end, so
+//! what a spot was reported as once stays the first that covers it, whatever is drawn around it later.
+
+use std::collections::BTreeSet;
 
 use lrgeo_map::geo::Coord;
 use lrgeo_protocol::Digest;
@@ -20,10 +28,10 @@ pub struct Remembered {
     pub operator: String,
     /// The hash of the coordinates of all places.
     pub grid: Digest,
-    /// Latitude and longitude of the true place on that grid.
-    pub place: [f64; 2],
-    /// How far the user may have been from it.
-    pub reach_km: f64,
+    /// Latitude and longitude of where the user really was when it was drawn.
+    pub anchor: [f64; 2],
+    /// How far from there it is reported again.
+    pub radius_km: f64,
     /// Latitude and longitude of the reported place.
     pub report: [f64; 2],
     /// The epsilon that it was drawn with.
@@ -75,7 +83,7 @@ pub struct Memory {
     pub hidden: Vec<Hidden>,
 }
 
-/// A report for a place of a map.
+/// A report for a spot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recalled {
     /// The number of the reported place.
@@ -84,6 +92,15 @@ pub struct Recalled {
     pub at: u64,
     /// The epsilon that it was drawn with.
     pub epsilon_per_km: f64,
+    /// How far from where it was drawn it is reported again.
+    pub radius_km: f64,
+}
+
+impl Remembered {
+    /// Whether somebody here reports this again.
+    fn is_around(&self, here: Coord) -> bool {
+        distance_km(here, self.anchor).is_some_and(|km| km <= self.radius_km)
+    }
 }
 
 impl Memory {
@@ -91,7 +108,10 @@ impl Memory {
     pub(super) fn validate(&self) -> Result<(), &'static str> {
         let is_coord = |[lat, lon]: [f64; 2]| Coord::new(lat, lon).is_ok();
         let sound = |r: &Remembered| {
-            is_coord(r.place) && is_coord(r.report) && r.reach_km.is_finite() && r.reach_km >= 0.0
+            is_coord(r.anchor)
+                && is_coord(r.report)
+                && r.radius_km.is_finite()
+                && r.radius_km >= 0.0
         };
         let places = self.asked.iter().map(|a| a.place).chain(self.hidden.iter().map(|h| h.place));
         match self.reports.iter().all(sound) && places.into_iter().all(is_coord) {
@@ -100,38 +120,50 @@ impl Memory {
         }
     }
 
-    /// What was reported from this place before, or from what may have been this very spot on another version of the
-    /// map; there a new draw is made while no more than `redraws` were.
-    pub fn recall(&self, ground: &Ground, place: &OwnPlace, redraws: u32) -> Option<Recalled> {
-        let here = ground.coord(place);
-        let same = |r: &&Remembered| r.grid == ground.grid && r.place == [here.lat(), here.lon()];
-        if let Some(known) = self.of(ground).find(same) {
-            return recalled(ground, known);
-        }
-        // The user was within reach of that place, and is within reach of this one.
-        let may_be_here = |r: &Remembered| {
-            let km = distance_km(here, r.place)?;
-            (km <= r.reach_km + ground.reach_km).then_some(km)
+    /// What is reported from this spot: what the oldest anchor around it says, or in its own cell. Where all of them are of other versions of
+    /// the map, a new draw is made while there are no more than `redraws`; an owner who wants such draws gets them back
+    /// on the versions that they were made for.
+    ///
+    /// A spot that gets its report for being in the cell alone becomes an anchor of that report itself: on a map with
+    /// other cells it must be reported alike too.
+    pub fn recall(&mut self, ground: &Ground, at: Coord, redraws: u32) -> Option<Recalled> {
+        let place = |at: Coord| ground.locate(at).ok().map(|OwnPlace(place)| place);
+        let here = place(at);
+        // Another draw from the very row that was drawn from would be the averaging that all of this is against.
+        let same_row = |r: &Remembered| {
+            let [lat, lon] = r.anchor;
+            let there = Coord::new(lat, lon).ok().and_then(place);
+            r.grid == ground.grid && here.is_some() && there == here
         };
-        let others = self.of(ground).filter(|r| r.grid != ground.grid);
-        let near: Vec<(f64, &Remembered)> =
-            others.filter_map(|r| Some((may_be_here(r)?, r))).collect();
-        if near.len() <= redraws as usize {
-            return None;
+        // First what is around on every map, then what is in the cell on this one: else versions would differ.
+        let all = || self.of(ground);
+        let around: Vec<&Remembered> =
+            all().filter(|r| r.is_around(at)).chain(all().filter(|r| same_row(r))).collect();
+        let of_this_version = || around.iter().find(|r| r.grid == ground.grid);
+        // One draw may have several anchors.
+        let draws =
+            around.iter().map(|r| (r.at, r.report.map(f64::to_bits))).collect::<BTreeSet<_>>();
+        let known = match (redraws, of_this_version()) {
+            (0, _) => around.first(),
+            (_, Some(known)) => Some(known),
+            (_, None) => around.first().filter(|_| draws.len() > redraws as usize),
+        };
+        let known = Remembered::clone(known?);
+        let recalled = recalled(ground, &known);
+        if !known.is_around(at) {
+            self.reports.push(Remembered { anchor: [at.lat(), at.lon()], ..known });
         }
-        let (_, known) = near.into_iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
-        recalled(ground, known)
+        recalled
     }
 
-    /// Remembers a new report.
-    pub fn remember(&mut self, ground: &Ground, place: &OwnPlace, recalled: &Recalled, mode: Mode) {
-        let here = ground.coord(place);
+    /// Remembers a new report, drawn at `at`, for everywhere within its radius.
+    pub fn remember(&mut self, ground: &Ground, at: Coord, recalled: &Recalled, mode: Mode) {
         let Some(report) = ground.report_coord(recalled.report) else { return };
         self.reports.push(Remembered {
             operator: ground.operator.to_string(),
             grid: ground.grid,
-            place: [here.lat(), here.lon()],
-            reach_km: ground.reach_km,
+            anchor: [at.lat(), at.lon()],
+            radius_km: recalled.radius_km,
             report,
             epsilon_per_km: recalled.epsilon_per_km,
             mode,
@@ -192,7 +224,8 @@ impl Memory {
 fn recalled(ground: &Ground, known: &Remembered) -> Option<Recalled> {
     let [lat, lon] = known.report;
     let report = ground.nearest_report(Coord::new(lat, lon).ok()?)?;
-    Some(Recalled { report, at: known.at, epsilon_per_km: known.epsilon_per_km })
+    let Remembered { at, epsilon_per_km, radius_km, .. } = *known;
+    Some(Recalled { report, at, epsilon_per_km, radius_km })
 }
 
 fn distance_km(here: Coord, [lat, lon]: [f64; 2]) -> Option<f64> {

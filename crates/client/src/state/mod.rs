@@ -23,8 +23,8 @@ use crate::policy::{Policy, Terms};
 
 /// Stands first in every state.
 const FORMAT: &str = "lrgeo client state";
-/// The version of the format; others are refused.
-const VERSION: u32 = 2;
+/// The version of the format. The one before is brought up to it ([`upgrade`]), others are refused.
+const VERSION: u32 = 3;
 
 /// All of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,7 +108,8 @@ pub enum StateError {
     },
     /// Written by another version.
     #[error(
-        "{name}: has format version {found}, this lrgeo reads {VERSION}; use the lrgeo that wrote it"
+        "{name}: has format version {found}, this lrgeo reads {VERSION} and the one before; use the lrgeo that wrote it, or \
+         move it away and begin anew: then the same spots are drawn again, which tells more about them"
     )]
     OtherVersion {
         /// The file.
@@ -164,10 +165,16 @@ impl State {
         if head.format != FORMAT {
             return Err(damaged("it is another kind of file"));
         }
-        if head.version != u64::from(VERSION) {
-            return Err(StateError::OtherVersion { name: name.into(), found: head.version });
-        }
-        let state: Self = serde_json::from_slice(bytes).map_err(position)?;
+        let state: Self = match u32::try_from(head.version) {
+            Ok(VERSION) => serde_json::from_slice(bytes).map_err(position)?,
+            Ok(2) => {
+                let old = serde_json::from_slice(bytes).map_err(position)?;
+                let new = upgrade(old)
+                    .ok_or_else(|| damaged("its reports are not those of version 2"))?;
+                serde_json::from_value(new).map_err(|_| damaged("it is not of version 2"))?
+            }
+            _ => return Err(StateError::OtherVersion { name: name.into(), found: head.version }),
+        };
         state.policy.validate().map_err(damaged)?;
         state.ledger.validate().map_err(damaged)?;
         state.memory.validate().map_err(damaged)?;
@@ -191,6 +198,20 @@ impl State {
     pub fn pinned_mut(&mut self, server: &str) -> Option<&mut Pinned> {
         self.servers.iter_mut().find(|pinned| pinned.server == server)
     }
+}
+
+/// Version 2 kept reports by place, with how far from it people may have been. Taken as anchors these cover every spot
+/// that was reported then, so nothing is drawn again; that is why such a file need not be thrown away.
+fn upgrade(mut state: serde_json::Value) -> Option<serde_json::Value> {
+    for report in state.pointer_mut("/memory/reports")?.as_array_mut()? {
+        let report = report.as_object_mut()?;
+        for (old, new) in [("place", "anchor"), ("reach_km", "radius_km")] {
+            let value = report.remove(old)?;
+            report.insert(new.into(), value);
+        }
+    }
+    state.as_object_mut()?.insert("version".into(), VERSION.into());
+    Some(state)
 }
 
 /// A state with its keeper.

@@ -139,51 +139,73 @@ fn at(ground: &Ground, place: u32) -> Coord {
     Coord::new(lat, lon).unwrap()
 }
 
-/// A report drawn at 2/km at second 77.
+/// A report drawn at 2/km at second 77, for 500 m.
 fn drawn(report: u32) -> Recalled {
-    Recalled { report, at: 77, epsilon_per_km: 2.0 }
+    Recalled { report, at: 77, epsilon_per_km: 2.0, radius_km: 0.5 }
 }
 
 #[test]
-fn the_same_place_gives_the_same_report() {
+fn the_same_spot_gives_the_same_report() {
     let (map, mut memory) = (ground(1, 0.5, 0.0, 1), Memory::default());
-    let place = map.locate(at(&map, 7).offset_km(0.1, 0.1)).unwrap();
-    assert_eq!(memory.recall(&map, &place, 0), None);
-    memory.remember(&map, &place, &drawn(9), Mode::Offload);
-    let again = map.locate(at(&map, 7).offset_km(-0.1, -0.1)).unwrap();
-    assert_eq!(memory.recall(&map, &again, 0), Some(drawn(9)));
-    // The neighbour was never reported, though it is near; nor was this place to another operator.
-    assert_eq!(memory.recall(&map, &map.locate(at(&map, 8)).unwrap(), 0), None);
-    let other = ground(1, 0.5, 0.0, 2);
-    assert_eq!(memory.recall(&other, &other.locate(at(&other, 7)).unwrap(), 0), None);
+    let here = at(&map, 7).offset_km(0.1, 0.1);
+    assert_eq!(memory.recall(&map, here, 0), None);
+    memory.remember(&map, here, &drawn(9), Mode::Offload);
+    // Around it, on whichever side of the border of two cells; not farther away, nor for another operator.
+    for (north, east) in [(0.0, 0.0), (0.01, -0.01), (-0.2, -0.2), (0.0, 0.3), (0.0, 0.499)] {
+        assert_eq!(memory.recall(&map, here.offset_km(north, east), 0), Some(drawn(9)));
+    }
+    assert_eq!(memory.recall(&map, here.offset_km(0.0, 0.501), 0), None);
+    assert_eq!(memory.recall(&ground(1, 0.5, 0.0, 2), here, 0), None);
     // Whatever the operator calls the same coordinates.
-    let renamed = ground(9, 0.5, 0.0, 1);
-    assert_eq!(memory.recall(&renamed, &renamed.locate(at(&map, 7)).unwrap(), 0), Some(drawn(9)));
-    assert_eq!(memory.recall(&renamed, &renamed.locate(at(&map, 8)).unwrap(), 0), None);
+    assert_eq!(memory.recall(&ground(9, 0.5, 0.0, 1), here, 0), Some(drawn(9)));
+}
+
+#[test]
+fn no_row_is_drawn_from_twice() {
+    let (map, mut memory) = (ground(1, 0.5, 0.0, 1), Memory::default());
+    let small = Recalled { radius_km: 0.05, ..drawn(9) };
+    memory.remember(&map, at(&map, 7).offset_km(0.0, 0.2), &small, Mode::Published);
+    // The other end of the same cell; the neighbouring cell; off the map, where the nearest place is the same.
+    let other_end = at(&map, 7).offset_km(0.2, -0.2);
+    assert_eq!(memory.recall(&map, other_end, 0), Some(small.clone()));
+    // What was reported from there is reported from there on every later map, though the draw was elsewhere.
+    assert_eq!(
+        memory.recall(&ground(2, 0.3, 0.2, 1), other_end, 0).map(|known| known.at),
+        Some(77)
+    );
+    assert_eq!(memory.recall(&map, at(&map, 8).offset_km(0.0, -0.2), 0), None);
+    assert_eq!(memory.recall(&map, at(&map, 7).offset_km(3.0, 0.0), 0), None);
+}
+
+#[test]
+fn later_anchors_change_nothing_for_spots_that_were_reported() {
+    let (map, mut memory) = (ground(1, 0.5, 0.0, 1), Memory::default());
+    let here = at(&map, 7);
+    memory.remember(&map, here, &drawn(9), Mode::Published);
+    let spot = here.offset_km(0.0, 0.4);
+    let before = memory.recall(&map, spot, 0);
+    // Somebody went on a little and drew there; the spot is nearer to that.
+    memory.remember(&map, here.offset_km(0.0, 0.51), &drawn(3), Mode::Published);
+    assert_eq!(memory.recall(&map, spot, 0), before);
+    assert_eq!(memory.recall(&map, here.offset_km(0.0, 0.6), 0), Some(drawn(3)));
 }
 
 #[test]
 fn reports_are_moved_to_other_versions_of_the_map() {
     let (old, mut memory) = (ground(1, 0.5, 0.0, 1), Memory::default());
-    memory.remember(&old, &old.locate(at(&old, 7)).unwrap(), &drawn(9), Mode::Published);
-    // The same name, other coordinates: 0.2 km to the east. Who was at 3.5 km may be at 3.2 or 3.7 km now.
+    let here = at(&old, 7);
+    memory.remember(&old, here, &drawn(9), Mode::Published);
+    // The same name, other coordinates: 0.2 km to the east, so that the old report's nearest place is that of its number.
     let new = ground(1, 0.5, 0.2, 1);
-    for place in [6, 7] {
-        let place = new.locate(at(&new, place)).unwrap();
-        assert_eq!(memory.recall(&new, &place, 0), Some(drawn(9)));
-    }
-    // Not at 5.2 km: whoever is there was never within reach of 3.5 km.
-    assert_eq!(memory.recall(&new, &new.locate(at(&new, 10)).unwrap(), 0), None);
-    // Back on the old map, the old report; and nothing was written down.
-    let back = old.locate(at(&old, 7)).unwrap();
-    assert_eq!(memory.recall(&old, &back, 0), Some(drawn(9)));
-    assert_eq!(memory.reports.len(), 1);
-    // An owner who wants a new draw on a better map gets one, not two.
-    let place = new.locate(at(&new, 7)).unwrap();
-    assert_eq!(memory.recall(&new, &place, 1), None);
-    memory.remember(&new, &place, &drawn(3), Mode::Published);
-    let newer = ground(2, 0.5, 0.1, 1);
-    assert!(memory.recall(&newer, &newer.locate(at(&new, 7)).unwrap(), 1).is_some());
+    assert_eq!(memory.recall(&new, here.offset_km(0.1, 0.2), 0), Some(drawn(9)));
+    assert_eq!(memory.recall(&new, here.offset_km(0.0, 1.7), 0), None);
+    assert_eq!(memory.reports.len(), 1, "nothing was written down");
+    // An owner who wants a new draw on a better map gets one, not two, and the old one back on the old map.
+    assert_eq!(memory.recall(&new, here, 1), None);
+    memory.remember(&new, here, &drawn(3), Mode::Published);
+    assert_eq!(memory.recall(&new, here, 1), Some(drawn(3)));
+    assert_eq!(memory.recall(&old, here, 1), Some(drawn(9)));
+    assert!(memory.recall(&ground(2, 0.5, 0.1, 1), here, 1).is_some());
 }
 
 #[test]
@@ -194,13 +216,57 @@ fn no_sequence_of_maps_makes_one_spot_draw_twice() {
         // Shrinking, shifted, renamed and not.
         let (spacing, shift) = (0.6 * 0.93f64.powi(version.into()), 0.013 * f64::from(version));
         let map = ground(version % 3, spacing, 2.0 - 5.0 * spacing + shift, 1);
-        let place = map.locate(here).unwrap();
-        if memory.recall(&map, &place, 0).is_none() {
+        if memory.recall(&map, here, 0).is_none() {
             draws += 1;
-            memory.remember(&map, &place, &drawn(5), Mode::Published);
+            memory.remember(&map, here, &drawn(5), Mode::Published);
         }
     }
     assert_eq!(draws, 1);
+}
+
+#[test]
+fn the_radius_is_the_owners_or_follows_epsilon() {
+    let policy = Policy::default();
+    let radii = [2.0, 0.01, 1000.0].map(|epsilon| policy.reuse_radius_km(epsilon));
+    assert_eq!(radii, [0.5, 2.0, 0.05], "1/epsilon, above what a fix is off by");
+    let owner = Policy { reuse_within_km: Some(0.3), ..policy };
+    assert_eq!(owner.reuse_radius_km(2.0), 0.3);
+    assert!(owner.validate().is_ok());
+    for km in [0.0, 0.049, -1.0, f64::NAN, f64::INFINITY, 2.1] {
+        assert!(Policy { reuse_within_km: Some(km), ..policy }.validate().is_err(), "{km}");
+    }
+}
+
+#[test]
+fn a_state_of_version_2_is_brought_up_to_date() {
+    let map = ground(1, 0.5, 0.0, 1);
+    let mut state = State::default();
+    state.memory.remember(
+        &map,
+        at(&map, 3),
+        &Recalled { radius_km: 0.36, ..drawn(4) },
+        Mode::Local,
+    );
+    state.ledger.spend(&POLICY, 1_700_000_000, 2.0).unwrap();
+    let text = String::from_utf8(state.to_bytes()).unwrap();
+    let old = text
+        .replace("\"version\": 3", "\"version\": 2")
+        .replace("\"anchor\"", "\"place\"")
+        .replace("\"radius_km\"", "\"reach_km\"")
+        .replace(",\n    \"reuse_within_km\": null", "");
+    assert!(!old.contains("anchor") && !old.contains("reuse") && old.contains("reach_km"));
+    let mut read = State::from_bytes(old.as_bytes(), "old").unwrap();
+    assert_eq!(read, state, "bit for bit");
+    // Everywhere in the old cell the old report is given again.
+    assert!(read.memory.recall(&map, at(&map, 3).offset_km(0.24, 0.24), 0).is_some());
+    // Version 1 is refused, with what to do.
+    let older = old.replace("\"version\": 2", "\"version\": 1");
+    let refused = State::from_bytes(older.as_bytes(), "old").unwrap_err();
+    assert!(matches!(refused, StateError::OtherVersion { found: 1, .. }), "{refused}");
+    assert!(refused.to_string().contains("begin anew"), "{refused}");
+    // A mixture of both is neither.
+    let mixed = text.replace("\"version\": 3", "\"version\": 2");
+    assert!(State::from_bytes(mixed.as_bytes(), "mixed").is_err());
 }
 
 #[test]
@@ -222,7 +288,7 @@ fn a_state_survives_the_file() {
     let mut kept = StateFile::open(&scratch.file()).unwrap();
     let map = ground(1, 0.5, 0.0, 1);
     kept.state.ledger.spend(&POLICY, 1_700_000_000, 0.1 + 0.2).unwrap();
-    kept.state.memory.remember(&map, &map.locate(at(&map, 3)).unwrap(), &drawn(4), Mode::Local);
+    kept.state.memory.remember(&map, at(&map, 3), &drawn(4), Mode::Local);
     kept.state.offload_understood = true;
     kept.commit().unwrap();
     let state = kept.state.clone();
@@ -262,7 +328,7 @@ fn damage_fails_closed() {
     let scratch = Scratch::new("damage");
     let map = ground(1, 0.5, 0.0, 1);
     let mut kept = StateFile::open(&scratch.file()).unwrap();
-    kept.state.memory.remember(&map, &map.locate(at(&map, 3)).unwrap(), &drawn(4), Mode::Local);
+    kept.state.memory.remember(&map, at(&map, 3), &drawn(4), Mode::Local);
     kept.state.ledger.spend(&POLICY, 1_700_000_000, 2.0).unwrap();
     kept.commit().unwrap();
     drop(kept);
@@ -271,7 +337,7 @@ fn damage_fails_closed() {
     let planted = [
         String::new(),
         text[..text.len() / 2].to_owned(),
-        text.replace("\"version\": 2", "\"version\": 3"),
+        text.replace("\"version\": 3", "\"version\": 4"),
         text.replace("\"spends\"", "\"spent\""),
         text.replace("lrgeo client state", "something else"),
         text.replace("\"cap_per_km\": 20.0", "\"cap_per_km\": -1.0"),

@@ -94,8 +94,11 @@ pub fn service() -> &'static Service {
 pub fn config() -> Config {
     let mut config = Config::default();
     config.privacy.lr_radius = Some("1.6km".into());
+    // Small programmes, quickly solved, whose reports may be as far off as they like.
+    config.privacy.gamma = Some("1.1km".into());
     config.privacy.exp_radius = Some("0.9km".into());
     config.privacy.obf_radius = Some("2.2km".into());
+    config.privacy.most_tail = 1.0;
     config.privacy.tile_places = 20;
     config.rounds.window_seconds = 0.3;
     config
@@ -109,6 +112,18 @@ impl Service {
         let places = 0..coords.len() as u32;
         let largest = (0..self.manifest.tiles.len()).max_by_key(|&t| self.manifest.tiles[t].places);
         places.filter(|&place| Some(of(place)) == largest).collect()
+    }
+
+    /// Places that are so far from each other that a report for one is none for another.
+    pub fn apart(&self, km: f64) -> Vec<u32> {
+        let city = &self.catalogue.city;
+        let mut apart: Vec<u32> = Vec::new();
+        for place in 0..city.places() as u32 {
+            if apart.iter().all(|&other| city.distance_km(place, other) > km) {
+                apart.push(place);
+            }
+        }
+        apart
     }
 
     /// The list of places as a phone reads it.

@@ -8,6 +8,7 @@
 mod hidden;
 pub mod repeat;
 pub mod request;
+mod streets;
 pub mod targets;
 pub mod trace;
 pub mod upload;

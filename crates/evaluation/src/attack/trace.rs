@@ -1,9 +1,12 @@
-//! A moving user: reports along a way, smoothed by a hidden Markov model (forward-backward).
+//! A moving user: fixes along streets, reported in three ways, followed by whoever knows everything but the way.
 //!
-//! The attacker knows the mechanism, and how people move: at each step they stay, or go to a place
-//! within reach, with a probability in proportion to the prior. That is also how traces are made here,
-//! so this is the strongest attacker for them.
+//! The attacker knows the mechanism, the streets, how people move ([`Streets`]), the rule that reports are remembered by,
+//! and of each report whether it was drawn just now: a phone that draws asks for tiles, one that remembers does not. It
+//! follows the user with particles: possible users who move like the true one, each with the memory that it would have
+//! by now. What does not fit what was seen loses weight, so *when* a new report is drawn counts as well as *what* it
+//! says. Each fix is guessed from everything seen until then.
 
+use lrgeo_map::map::Map;
 use lrgeo_map::progress::Progress;
 use lrgeo_map::rng::SplitMix;
 use lrgeo_mechanism::sample::SeededRandomness;
@@ -11,150 +14,283 @@ use lrgeo_mechanism::{Built, Geography, MechanismError};
 use rayon::prelude::*;
 
 use super::hidden::Reports;
+use super::streets::{Mover, Streets, distance};
 use super::{Attack, Trial};
 
-/// How people move.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Walk {
-    /// Reports per trace.
-    pub steps: usize,
-    /// How far somebody gets between two reports, in kilometres.
-    pub reach_km: f64,
-    /// The probability of staying.
-    pub stay: f64,
+/// How people move and how their reports are remembered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Journey {
+    /// What they do: `walk`, `drive`.
+    pub name: &'static str,
+    /// How fast, in km/h.
+    pub speed_kmh: f64,
+    /// Fixes per journey.
+    pub fixes: usize,
+    /// From one to the next.
+    pub every_seconds: f64,
+    /// What a fix is off by in each direction (standard deviation).
+    pub noise_km: f64,
+    /// How far from its anchor a report is given again.
+    pub reuse_km: f64,
 }
 
-/// For each place where somebody may go, with the probability.
-type Moves = Vec<Vec<(u32, f64)>>;
-
-fn moves(places: &Geography, walk: &Walk) -> Moves {
-    let of = |v: usize| {
-        let near = places.index().within(places.coords()[v], walk.reach_km);
-        let others: Vec<u32> =
-            near.into_iter().map(|(j, _)| j).filter(|&j| j as usize != v).collect();
-        let weight = |j: u32| places.prior()[j as usize].max(1e-3 / places.places() as f64);
-        let total: f64 = others.iter().map(|&j| weight(j)).sum();
-        let stay = if others.is_empty() { 1.0 } else { walk.stay };
-        let mut moves = vec![(v as u32, stay)];
-        moves.extend(others.iter().map(|&j| (j, (1.0 - stay) * weight(j) / total)));
-        moves
-    };
-    (0..places.places()).map(of).collect()
+/// When a report is given again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Never.
+    Fresh,
+    /// At the same place of the map.
+    PerPlace,
+    /// Within a radius of where it was drawn, and at the same place: what phones do.
+    PerAnchor,
 }
 
-/// Three attackers: who looks at each report alone, who smooths the trace, and who smooths it when
-/// reports are remembered per place.
-pub fn traces(
+/// One rule, attacked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Followed {
+    /// How well the attack does, over all fixes of all journeys.
+    pub attack: Attack,
+    /// Reports drawn per journey.
+    pub draws: f64,
+    /// Epsilon spent per journey, in 1/km.
+    pub spent_per_km: f64,
+}
+
+/// Possible users; more of them hardly change the figures.
+const PARTICLES: usize = 1_000;
+/// The weight of a possible user whose memory would have said something else: not nothing, since there are few of them
+/// and the true one is between them.
+const MISFIT: f64 = 1e-3;
+
+/// What the server sees of a fix.
+#[derive(Clone, Copy)]
+struct Seen {
+    report: u32,
+    drawn: bool,
+}
+
+/// Reports with what they are remembered for.
+#[derive(Clone, Default)]
+struct Memory(Vec<([f64; 2], u32, u32)>);
+
+impl Memory {
+    fn recall(
+        &mut self,
+        rule: Rule,
+        radius_km: f64,
+        at: [f64; 2],
+        place: impl Fn() -> u32,
+    ) -> Option<u32> {
+        if rule == Rule::Fresh || self.0.is_empty() {
+            return None;
+        }
+        let here = place();
+        let is_around = |anchor: [f64; 2]| distance(anchor, at) <= radius_km;
+        let around =
+            |&&(anchor, ..): &&([f64; 2], u32, u32)| rule == Rule::PerAnchor && is_around(anchor);
+        let near = self.0.iter().find(around);
+        let &(anchor, _, report) = near.or_else(|| self.0.iter().find(|known| known.1 == here))?;
+        // Like a phone: what is reported for the cell's sake has an anchor here from now on.
+        if rule == Rule::PerAnchor && !is_around(anchor) {
+            self.0.push((at, here, report));
+        }
+        Some(report)
+    }
+}
+
+struct World<'a> {
+    places: &'a Geography,
+    streets: Streets,
+    reports: Reports,
+    /// The prior, added up.
+    until: Vec<f64>,
+    journey: &'a Journey,
+}
+
+/// Attacks journeys of people who start at `starts`: one line per rule, and one more for an attacker who does not look at
+/// when reports are drawn.
+pub fn follow(
     built: &Built,
     places: &Geography,
-    starts: &[u32],
-    edge: &[bool],
-    walk: &Walk,
+    map: &Map,
+    (starts, edge): (&[u32], &[bool]),
+    journey: &Journey,
     seed: u64,
     progress: &dyn Progress,
-) -> Result<Vec<Attack>, MechanismError> {
-    let reports = Reports::new(built)?;
-    let moves = moves(places, walk);
-    progress.begin("traces", starts.len() as u64);
-    let attack = |(number, &start): (usize, &u32)| {
-        let mut random = SplitMix::new(seed.wrapping_add(number as u64));
-        let mut draws = SeededRandomness::new(!seed.wrapping_add(number as u64));
-        let way = wander(&moves, start, walk.steps, &mut random);
-        let fresh: Vec<u32> = way.iter().map(|&v| reports.draw(v, &mut draws)).collect();
-        let mut memory = std::collections::BTreeMap::new();
-        let remembered: Vec<u32> = way
-            .iter()
-            .map(|&v| *memory.entry(v).or_insert_with(|| reports.draw(v, &mut draws)))
-            .collect();
-        let judge = |posterior: Vec<Vec<f64>>| -> Vec<Trial> {
-            let trial = |(&truth, weights): (&u32, &Vec<f64>)| {
-                let scores: Vec<(u32, f64)> =
-                    weights.iter().enumerate().map(|(v, w)| (v as u32, -w)).collect();
-                Trial::rank(places, truth, edge[truth as usize], &scores)
-            };
-            way.iter().zip(&posterior).map(trial).collect()
-        };
-        let alone = fresh.iter().map(|&report| evidence(&reports, places, report)).collect();
-        let trials = [
-            judge(alone),
-            judge(smooth(&reports, places, &moves, &fresh)),
-            judge(smooth(&reports, places, &moves, &remembered)),
-        ];
+) -> Result<Vec<Followed>, MechanismError> {
+    let mut sum = 0.0;
+    let until = places.prior().iter().map(|p| {
+        sum += p;
+        sum
+    });
+    let world = World {
+        places,
+        streets: Streets::new(map, places),
+        reports: Reports::new(built)?,
+        until: until.collect(),
+        journey,
+    };
+    let cases = [
+        ("every fix drawn anew", Rule::Fresh, true),
+        ("remembered per place", Rule::PerPlace, true),
+        ("remembered per anchor", Rule::PerAnchor, true),
+        ("the same, moments of drawing not looked at", Rule::PerAnchor, false),
+    ];
+    progress.begin("journeys", starts.len() as u64);
+    let one = |(number, &start): (usize, &u32)| {
+        let seed = seed.wrapping_mul(1_000_003).wrapping_add(number as u64);
+        let trials = cases.map(|(_, rule, timed)| world.attack(start, rule, timed, edge, seed));
         progress.advance(1);
         trials
     };
-    let trials: Vec<[Vec<Trial>; 3]> = starts.par_iter().enumerate().map(attack).collect();
+    let all: Vec<[(Vec<Trial>, usize); 4]> = starts.par_iter().enumerate().map(one).collect();
     progress.end();
-    let names = [
-        "each report alone",
-        "the trace smoothed, fresh reports",
-        "the trace smoothed, reports remembered per place",
-    ];
-    let attack = |(at, name): (usize, &str)| {
-        let trials: Vec<Trial> = trials.iter().flat_map(|trials| trials[at].clone()).collect();
-        Attack::of(name, &trials)
+    let followed = |(at, (name, ..)): (usize, &(&str, Rule, bool))| {
+        let trials: Vec<Trial> = all.iter().flat_map(|journey| journey[at].0.clone()).collect();
+        let draws =
+            all.iter().map(|journey| journey[at].1).sum::<usize>() as f64 / all.len() as f64;
+        let attack = Attack::of(format!("{}: {name}", journey.name), &trials)?;
+        Some(Followed { attack, draws, spent_per_km: draws * built.guarantee.epsilon.value() })
     };
-    Ok(names.into_iter().enumerate().filter_map(attack).collect())
+    Ok(cases.iter().enumerate().filter_map(followed).collect())
 }
 
-fn wander(moves: &Moves, start: u32, steps: usize, random: &mut SplitMix) -> Vec<u32> {
-    let mut way = vec![start];
-    while way.len() < steps {
-        let here = way[way.len() - 1];
-        let mut left = random.unit();
-        let options = &moves[here as usize];
-        let next = options.iter().find(|(_, p)| {
-            left -= p;
-            left <= 0.0
-        });
-        way.push(next.or(options.last()).map_or(here, |(v, _)| *v));
+impl World<'_> {
+    fn place(&self, at: [f64; 2]) -> u32 {
+        self.places.index().nearest(self.streets.coord(at)).map_or(0, |(place, _)| place)
     }
-    way
-}
 
-/// The weight of each place given one report.
-fn evidence(reports: &Reports, places: &Geography, report: u32) -> Vec<f64> {
-    let weight = |v: usize| places.prior()[v] * reports.log(v, report).exp();
-    normalised((0..reports.places()).map(weight).collect())
-}
+    fn step_km(&self) -> f64 {
+        self.journey.speed_kmh * self.journey.every_seconds / 3600.0
+    }
 
-/// The posterior of every step given all reports.
-///
-/// With remembered reports this is an approximation that an attacker would make too: equal reports
-/// are taken for independent ones unless the place may be the same, so repeats are counted once.
-fn smooth(reports: &Reports, places: &Geography, moves: &Moves, seen: &[u32]) -> Vec<Vec<f64>> {
-    let steps = seen.len();
-    let likelihood = |step: usize, v: usize| {
-        let repeated = step > 0 && seen[step] == seen[step - 1];
-        if repeated { 1.0 } else { reports.log(v, seen[step]).exp() }
-    };
-    let count = reports.places();
-    let mut forward: Vec<Vec<f64>> = Vec::with_capacity(steps);
-    let first = (0..count).map(|v| places.prior()[v] * likelihood(0, v)).collect();
-    forward.push(normalised(first));
-    for step in 1..steps {
-        let mut next = vec![0.0; count];
-        for (v, weight) in forward[step - 1].iter().enumerate() {
-            moves[v].iter().for_each(|&(j, p)| next[j as usize] += weight * p);
+    /// A journey, what is seen of it, and the attack; with how many reports were drawn.
+    fn attack(
+        &self,
+        start: u32,
+        rule: Rule,
+        timed: bool,
+        edge: &[bool],
+        seed: u64,
+    ) -> (Vec<Trial>, usize) {
+        let Journey { fixes, noise_km, reuse_km, .. } = *self.journey;
+        // The same journeys and the same possible users for every rule.
+        let (mut way, mut guess) = (SplitMix::new(seed), SplitMix::new(!seed));
+        let mut draws = SeededRandomness::new(seed ^ 0x5eed);
+        let mut user = self.streets.start(start, &mut way);
+        let mut memory = Memory::default();
+        let mut crowd = Crowd::new(self, rule, timed, &mut guess);
+        let (mut trials, mut drawn) = (Vec::with_capacity(fixes), 0);
+        for number in 0..fixes {
+            if number > 0 {
+                self.streets.advance(&mut user, self.step_km(), &mut way);
+            }
+            let at = self.streets.at(&user);
+            let fix = [at[0] + noise_km * normal(&mut way), at[1] + noise_km * normal(&mut way)];
+            let place = self.place(fix);
+            let known = memory.recall(rule, reuse_km, fix, || place);
+            let report = known.unwrap_or_else(|| {
+                drawn += 1;
+                let report = self.reports.draw(place, &mut draws);
+                memory.0.push((fix, place, report));
+                report
+            });
+            crowd.step(Seen { report, drawn: known.is_none() }, number > 0, &mut guess);
+            trials.push(crowd.judge(at, self.place(at), edge));
         }
-        next.iter_mut().enumerate().for_each(|(v, w)| *w *= likelihood(step, v));
-        forward.push(normalised(next));
+        (trials, drawn)
     }
-    let mut backward = vec![1.0; count];
-    for step in (0..steps).rev() {
-        forward[step].iter_mut().zip(&backward).for_each(|(f, b)| *f *= b);
-        forward[step] = normalised(std::mem::take(&mut forward[step]));
-        let ahead: Vec<f64> = (0..count).map(|v| backward[v] * likelihood(step, v)).collect();
-        let back = |v: usize| moves[v].iter().map(|&(j, p)| p * ahead[j as usize]).sum();
-        backward = normalised((0..count).map(back).collect());
-    }
-    forward
 }
 
-fn normalised(mut weights: Vec<f64>) -> Vec<f64> {
-    let total: f64 = weights.iter().sum();
-    if total > 0.0 {
-        weights.iter_mut().for_each(|w| *w /= total);
+/// Possible users with their weights.
+struct Crowd<'a> {
+    world: &'a World<'a>,
+    rule: Rule,
+    timed: bool,
+    users: Vec<(Mover, Memory)>,
+    weights: Vec<f64>,
+}
+
+impl<'a> Crowd<'a> {
+    fn new(world: &'a World<'a>, rule: Rule, timed: bool, random: &mut SplitMix) -> Self {
+        let total = world.until.last().copied().unwrap_or(1.0);
+        let one = |_| {
+            let drawn = random.unit() * total;
+            let place = world.until.partition_point(|sum| *sum < drawn).min(world.until.len() - 1);
+            (world.streets.start(place as u32, random), Memory::default())
+        };
+        let users = (0..PARTICLES).map(one).collect();
+        Self { world, rule, timed, users, weights: vec![1.0 / PARTICLES as f64; PARTICLES] }
     }
-    weights
+
+    fn step(&mut self, seen: Seen, moved: bool, random: &mut SplitMix) {
+        let World { streets, reports, journey, .. } = self.world;
+        for ((user, memory), weight) in self.users.iter_mut().zip(&mut self.weights) {
+            if moved {
+                streets.advance(user, self.world.step_km(), random);
+            }
+            let at = streets.at(user);
+            let place = || self.world.place(at);
+            if self.timed {
+                let known = memory.recall(self.rule, journey.reuse_km, at, place);
+                let fits = match known {
+                    Some(report) => !seen.drawn && report == seen.report,
+                    None => seen.drawn,
+                };
+                *weight *= if fits { 1.0 } else { MISFIT };
+            }
+            if seen.drawn {
+                let here = place();
+                *weight *= reports.log(here as usize, seen.report).exp();
+                if self.rule != Rule::Fresh {
+                    memory.0.push((at, here, seen.report));
+                }
+            }
+        }
+        let total: f64 = self.weights.iter().sum();
+        match total > 0.0 {
+            true => self.weights.iter_mut().for_each(|w| *w /= total),
+            false => self.weights.fill(1.0 / PARTICLES as f64),
+        }
+        let effective = 1.0 / self.weights.iter().map(|w| w * w).sum::<f64>();
+        if effective < PARTICLES as f64 / 2.0 {
+            self.resample(random);
+        }
+    }
+
+    /// As many of each as its weight says, all of one weight again.
+    fn resample(&mut self, random: &mut SplitMix) {
+        let (offset, mut sum, mut at) = (random.unit(), self.weights[0], 0);
+        let mut chosen = Vec::with_capacity(PARTICLES);
+        for number in 0..PARTICLES {
+            let wanted = (number as f64 + offset) / PARTICLES as f64;
+            while sum < wanted && at + 1 < PARTICLES {
+                at += 1;
+                sum += self.weights[at];
+            }
+            chosen.push(self.users[at].clone());
+        }
+        self.users = chosen;
+        self.weights.fill(1.0 / PARTICLES as f64);
+    }
+
+    /// The likeliest place against the true one, and the mean position against the true one.
+    fn judge(&self, truth: [f64; 2], place: u32, edge: &[bool]) -> Trial {
+        let (mut mean, mut scores) = ([0.0; 2], vec![0.0; self.world.places.places()]);
+        for ((user, _), weight) in self.users.iter().zip(&self.weights) {
+            let at = self.world.streets.at(user);
+            mean = [mean[0] + weight * at[0], mean[1] + weight * at[1]];
+            scores[self.world.place(at) as usize] -= weight;
+        }
+        let scores: Vec<(u32, f64)> =
+            scores.into_iter().enumerate().map(|(v, score)| (v as u32, score)).collect();
+        let ranked = Trial::rank(self.world.places, place, edge[place as usize], &scores);
+        Trial { error_km: distance(mean, truth), ..ranked }
+    }
+}
+
+/// A normal deviate (Box and Muller).
+fn normal(random: &mut SplitMix) -> f64 {
+    let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * random.unit()).cos()
 }

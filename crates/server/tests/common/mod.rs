@@ -220,6 +220,8 @@ pub fn config(users: usize) -> Config {
     config.rounds.window_seconds = 30.0;
     config.privacy.lr_radius = Some("1.2km".into());
     config.privacy.gamma = Some("1.2km".into());
+    config.privacy.exp_radius = Some("1.065km".into());
     config.privacy.obf_radius = Some("2km".into());
+    config.privacy.most_tail = 1.0;
     config
 }

@@ -1,0 +1,125 @@
+//! People who move along streets: at a speed, at every crossing any way but back.
+
+use lrgeo_map::geo::Coord;
+use lrgeo_map::map::Map;
+use lrgeo_map::rng::SplitMix;
+use lrgeo_mechanism::Geography;
+
+/// Kilometres per degree of latitude.
+const KM_PER_DEGREE: f64 = lrgeo_map::geo::EARTH_RADIUS_KM * std::f64::consts::PI / 180.0;
+/// People go so much slower or faster than they do on average.
+const UNEVEN: f64 = 0.2;
+
+/// Streets in a plane, for the small distances of a walk.
+pub struct Streets {
+    origin: Coord,
+    east_km: f64,
+    nodes: Vec<[f64; 2]>,
+    ways: Vec<Vec<u32>>,
+    /// The street nodes around each place.
+    around: Vec<Vec<u32>>,
+}
+
+/// Somebody on a street: a share of the way from one node to the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mover {
+    from: u32,
+    to: u32,
+    along_km: f64,
+}
+
+impl Streets {
+    /// Of a map. A place without a street node of its own has the nearest one.
+    pub fn new(map: &Map, places: &Geography) -> Self {
+        let coords = map.graph.coords();
+        let origin = places.coords()[0];
+        let east_km = KM_PER_DEGREE * origin.lat().to_radians().cos();
+        let mut ways = vec![Vec::new(); coords.len()];
+        map.graph.arcs().for_each(|(from, to, ..)| ways[from as usize].push(to));
+        let mut around = vec![Vec::new(); places.places()];
+        for (node, at) in coords.iter().enumerate() {
+            // Who starts where no way leads on would stay there.
+            if let Some((place, _)) = places.index().nearest(*at)
+                && !ways[node].is_empty()
+            {
+                around[place as usize].push(node as u32);
+            }
+        }
+        let index = lrgeo_map::index::SpatialIndex::new(coords);
+        for (place, nodes) in around.iter_mut().enumerate().filter(|(_, nodes)| nodes.is_empty()) {
+            nodes.extend(index.nearest(places.coords()[place]).map(|(node, _)| node));
+        }
+        let mut streets = Self { origin, east_km, nodes: Vec::new(), ways, around };
+        streets.nodes = coords.iter().map(|&at| streets.plane(at)).collect();
+        streets
+    }
+
+    /// Kilometres east and north.
+    pub fn plane(&self, at: Coord) -> [f64; 2] {
+        let north = (at.lat() - self.origin.lat()) * KM_PER_DEGREE;
+        [(at.lon() - self.origin.lon()) * self.east_km, north]
+    }
+
+    /// Back to degrees.
+    pub fn coord(&self, [east, north]: [f64; 2]) -> Coord {
+        let (lat, lon) =
+            (self.origin.lat() + north / KM_PER_DEGREE, self.origin.lon() + east / self.east_km);
+        Coord::new(lat, lon).unwrap_or(self.origin)
+    }
+
+    /// Somebody at a street node of a place.
+    pub fn start(&self, place: u32, random: &mut SplitMix) -> Mover {
+        let nodes = &self.around[place as usize];
+        let from = nodes[random.below(nodes.len())];
+        Mover { from, to: self.onward(from, from, random), along_km: 0.0 }
+    }
+
+    /// Any way but back, where there is another.
+    fn onward(&self, came_from: u32, at: u32, random: &mut SplitMix) -> u32 {
+        let ways = &self.ways[at as usize];
+        let others = ways.iter().filter(|&&to| to != came_from).count();
+        match others {
+            0 => ways.first().copied().unwrap_or(at),
+            n => {
+                let pick = random.below(n);
+                ways.iter().copied().filter(|&to| to != came_from).nth(pick).unwrap_or(at)
+            }
+        }
+    }
+
+    /// Goes on for about `km`.
+    pub fn advance(&self, mover: &mut Mover, km: f64, random: &mut SplitMix) {
+        let mut left = km * random.between(1.0 - UNEVEN, 1.0 + UNEVEN);
+        // Streets may have nodes at one spot; nobody passes more of them than this in one step.
+        for _ in 0..1_000 {
+            let rest = self.length(mover) - mover.along_km;
+            if left < rest {
+                mover.along_km += left;
+                return;
+            }
+            left -= rest;
+            let to = self.onward(mover.from, mover.to, random);
+            *mover = Mover { from: mover.to, to, along_km: 0.0 };
+            if mover.from == mover.to {
+                return;
+            }
+        }
+    }
+
+    fn length(&self, mover: &Mover) -> f64 {
+        distance(self.nodes[mover.from as usize], self.nodes[mover.to as usize])
+    }
+
+    /// Where somebody is, in the plane.
+    pub fn at(&self, mover: &Mover) -> [f64; 2] {
+        let (a, b) = (self.nodes[mover.from as usize], self.nodes[mover.to as usize]);
+        let length = distance(a, b);
+        let share = if length > 0.0 { (mover.along_km / length).min(1.0) } else { 0.0 };
+        [a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])]
+    }
+}
+
+/// In the plane.
+pub fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
+    (a[0] - b[0]).hypot(a[1] - b[1])
+}
