@@ -113,10 +113,9 @@ impl<D: Draws> Client<D> {
         let (recalled, learnt, spent, compared) = match recalled {
             Some(recalled) => (recalled, Learnt::Nothing, 0.0, None),
             None => {
-                let place = ground.locate(at)?;
                 // Before anything is asked for that tells more than that somebody is there.
                 kept.state.ledger.allow(&policy, now, ground.epsilon.value())?;
-                let row = session.row(&place, kept, draws, &**clock)?;
+                let row = session.row(at, kept, draws, &**clock)?;
                 let report = draws.report(&row.values)?;
                 let when = clock.since_1970().as_secs().max(now);
                 let epsilon = row.epsilon_per_km;
@@ -124,7 +123,9 @@ impl<D: Draws> Client<D> {
                 let radius_km = policy.reuse_radius_km(epsilon);
                 let drawn = Recalled { report, at: when, epsilon_per_km: epsilon, radius_km };
                 kept.state.memory.remember(ground, at, &drawn, mode);
-                let compared = Compared { places: row.compared, of: ground.places() };
+                let coordinates = mode == Mode::Coordinates;
+                let of = ground.places();
+                let compared = Compared { places: row.compared, of, coordinates };
                 (drawn, row.learnt, epsilon, Some(compared))
             }
         };
@@ -150,8 +151,8 @@ impl<D: Draws> Client<D> {
             spent_per_km: spent,
             reused_within_km: recalled.radius_km,
             balance: kept.state.ledger.balance(&policy, now),
-            accuracy: session.accuracy(recalled.epsilon_per_km)?,
-            off_grid_factor: ground.off_grid_factor(),
+            accuracy: session.accuracy(recalled.report, recalled.epsilon_per_km)?,
+            off_grid_factor: session.off_grid_factor(),
             compared,
             learnt,
             operator: ground.operator,

@@ -3,18 +3,19 @@
 //! A [`Client`] talks to a [`transport::Server`] and keeps a [`state::State`]. Everything that decides
 //! anything works on bytes and messages only, without a network:
 //!
-//! - [`published`] and [`local`] can say nothing but a [`lrgeo_protocol::quiet::Request`];
+//! - [`coordinates`], [`published`] and [`local`] can say nothing but a [`lrgeo_protocol::quiet::Request`];
 //! - [`offload`] is the paper's protocol (sections 4.2-4.5), upload and check of the answer;
 //! - [`tiles`] says which tiles to fetch so that the request says little;
 //! - [`state`] keeps the policy, remembers reports, spends epsilon and pins operators.
 //!
 //! *The operator is the adversary*: whatever a server sends is checked before it is used, and what it offers is held
 //! against the owner's [`policy`]. A server that lies is refused with a [`Lie`], one that offers too little with a
-//! [`policy::Refused`], and nothing is reported. The coordinate of the user becomes the number of a place in [`ground`], and
-//! no type after that can hold it.
+//! [`policy::Refused`], and nothing is reported. The coordinate of the user becomes a row of
+//! noise ([`coordinates`]) or the number of a place ([`ground`]), and no message can hold either.
 
 mod client;
 pub mod clock;
+pub mod coordinates;
 mod description;
 pub mod draws;
 mod error;

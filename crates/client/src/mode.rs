@@ -1,4 +1,4 @@
-//! The three ways to a report (spec section 9).
+//! The ways to a report (spec sections 9 and 11).
 
 use serde::{Deserialize, Serialize};
 
@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// From a row of a public tile. The server learns which tiles were fetched.
+    /// From noise around where somebody stands: private between any two coordinates. The server learns the report alone.
     #[default]
+    Coordinates,
+    /// From a row of a public tile: private between places. The server learns which tiles were fetched.
     Published,
     /// From a programme solved on the device with a public y. The server learns which tiles' slices were fetched.
     Local,
@@ -18,8 +20,12 @@ pub enum Mode {
 
 impl Mode {
     /// All, with the names used in options and files.
-    pub const ALL: [(Mode, &'static str); 3] =
-        [(Mode::Published, "published"), (Mode::Local, "local"), (Mode::Offload, "offload")];
+    pub const ALL: [(Mode, &'static str); 4] = [
+        (Mode::Coordinates, "coordinates"),
+        (Mode::Published, "published"),
+        (Mode::Local, "local"),
+        (Mode::Offload, "offload"),
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -38,6 +44,6 @@ impl std::str::FromStr for Mode {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let known = Self::ALL.iter().find(|(_, name)| *name == text);
-        known.map(|(mode, _)| *mode).ok_or("must be published, local or offload")
+        known.map(|(mode, _)| *mode).ok_or("must be coordinates, published, local or offload")
     }
 }

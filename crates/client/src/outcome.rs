@@ -89,11 +89,16 @@ pub struct Compared {
     pub places: usize,
     /// How many there are.
     pub of: usize,
+    /// Whether it was proven for every two coordinates, so that nothing had to be compared.
+    pub coordinates: bool,
 }
 
 impl std::fmt::Display for Compared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { places, of } = self;
+        let Self { places, of, coordinates } = self;
+        if *coordinates {
+            return write!(f, "proven here for every two coordinates of the map");
+        }
         match places == of {
             true => write!(f, "every two of the {of} places of the map, here"),
             false => write!(

@@ -169,7 +169,9 @@ impl Policy {
 
     /// Whether a mode protects whom the owner wants protected.
     pub fn allow_mode(&self, mode: Mode) -> Result<(), Refused> {
-        if mode == Mode::Published || self.protects == Protects::RelevantPlaces {
+        if matches!(mode, Mode::Coordinates | Mode::Published)
+            || self.protects == Protects::RelevantPlaces
+        {
             return Ok(());
         }
         Err(Refused {

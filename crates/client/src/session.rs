@@ -1,5 +1,6 @@
 //! One way to a row in each mode, behind one type.
 
+use lrgeo_map::geo::Coord;
 use lrgeo_mechanism::Epsilon;
 use lrgeo_mechanism::meaning::Meaning;
 use lrgeo_mechanism::publish::{Manifest, Places, PublicKey};
@@ -9,8 +10,9 @@ use lrgeo_protocol::Digest;
 use lrgeo_protocol::quiet::Request;
 
 use crate::clock::Clock;
+use crate::coordinates::Noise;
 use crate::draws::Draws;
-use crate::ground::{Ground, OwnPlace};
+use crate::ground::Ground;
 use crate::outcome::{Accuracy, Row};
 use crate::policy::{Policy, Refused, Terms, distinct_places, likely_places};
 use crate::state::{Kept, State};
@@ -65,6 +67,7 @@ pub struct Session<'a> {
 
 /// The modes, with what each needs besides.
 enum Way {
+    Coordinates(Box<Noise>),
     Published,
     Local(Box<Described>),
     Offload(Box<Described>),
@@ -92,6 +95,10 @@ impl<'a> Session<'a> {
         let places = published::fetch_places(quiet, &manifest)?;
         let members = manifest.members(&places)?;
         let (way, epsilon) = match mode {
+            Mode::Coordinates => {
+                let noise = Noise::fetch(quiet, &policy, &manifest, &places)?;
+                (Way::Coordinates(Box::new(noise)), manifest.guarantee()?.epsilon)
+            }
             Mode::Published => (Way::Published, manifest.guarantee()?.epsilon),
             Mode::Local | Mode::Offload => {
                 let described = describe(quiet, mode, &manifest, &places)?;
@@ -126,37 +133,50 @@ impl<'a> Session<'a> {
         &self.common.ground
     }
 
-    /// The verified row of a place over all places.
+    /// The verified row of somebody at a coordinate, over all places.
     pub fn row(
         &self,
-        place: &OwnPlace,
+        at: Coord,
         kept: &mut Kept,
         draws: &mut dyn Draws,
         clock: &dyn Clock,
     ) -> Result<Row, ClientError> {
         let Self { server, common, .. } = self;
+        let place = || common.ground.locate(at);
         match &self.way {
-            Way::Published => published::row(*server, common, place, kept, draws),
-            Way::Local(described) => local::row(*server, common, described, place, kept, draws),
+            Way::Coordinates(noise) => noise.row(common, at),
+            Way::Published => published::row(*server, common, &place()?, kept, draws),
+            Way::Local(described) => local::row(*server, common, described, &place()?, kept, draws),
             Way::Offload(described) => {
-                offload::row(*server, common, described, place, kept, draws, clock)
+                offload::row(*server, common, described, &place()?, kept, draws, clock)
             }
         }
     }
 
-    /// How far off reports are; the same for every place of the map.
-    pub fn accuracy(&self, epsilon_per_km: f64) -> Result<Accuracy, ClientError> {
+    /// By how much more than the promise two people may be told apart who stand anywhere: not at all where it is between coordinates.
+    pub fn off_grid_factor(&self) -> f64 {
+        match self.way {
+            Way::Coordinates(_) => 1.0,
+            _ => self.ground().off_grid_factor(),
+        }
+    }
+
+    /// How far off a report is, from what everybody knows.
+    pub fn accuracy(&self, report: u32, epsilon_per_km: f64) -> Result<Accuracy, ClientError> {
         let ground = self.ground();
+        if let Way::Coordinates(noise) = &self.way {
+            return Ok(noise.accuracy(&self.common, report));
+        }
         let epsilon = Epsilon::per_km(epsilon_per_km)?;
         let yardstick_km = Meaning::new(epsilon, ground.spacing_km)?.error_radius_km();
-        let costs = match self.way {
+        let costs = match &self.way {
             Way::Published => {
                 let Manifest { expected_cost, unit, .. } = &self.common.manifest;
                 format!(
                     "; the operator says that a report misjudges ways by {expected_cost:.3} {unit} on average"
                 )
             }
-            Way::Local(_) | Way::Offload(_) => String::new(),
+            _ => String::new(),
         };
         let meaning = format!(
             "within this, 95 % of Laplace noise at {epsilon} would stay: a yardstick, not a promise{costs}"

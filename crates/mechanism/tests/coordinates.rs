@@ -6,7 +6,7 @@ mod city;
 use lrgeo_map::geo::{Coord, STEP_DEGREES};
 use lrgeo_map::rng::SplitMix;
 use lrgeo_mechanism::coordinates::LatticeNoise;
-use lrgeo_mechanism::sample::{exact::at_most, weights};
+use lrgeo_mechanism::sample::{SeededRandomness, Urn, exact::at_most, weights};
 use lrgeo_mechanism::verify::coordinates::account;
 use lrgeo_mechanism::verify::verify;
 use lrgeo_mechanism::{Built, City, Epsilon, MechanismError, Notion, Plan, Rows, build, by_name};
@@ -204,4 +204,33 @@ fn who_is_off_the_map_has_no_row_and_everybody_on_it_has() {
     let at = city.coords()[7];
     let beside = Coord::new(at.rounded().lat() + 0.2e-7, at.rounded().lon()).unwrap();
     assert_eq!(built.row_at(at), built.row_at(beside));
+}
+
+/// Honest accuracy: of people drawn by the prior, spread over their cells, and of the reports that they draw, 95 % are within the radius
+/// that comes with the report.
+#[test]
+fn the_radius_that_comes_with_a_report_holds_the_truth() {
+    let city = city::block(2, 500.0, 80);
+    for kind in ["laplace", "exp", "published"] {
+        let built = made(kind, &city, 2.0);
+        let radius: Vec<f64> = (0..80).map(|report| built.accuracy_km(report)).collect();
+        let mut rng = SplitMix::new(17);
+        let mut randomness = SeededRandomness::new(23);
+        let total: f64 = city.prior().iter().sum();
+        let (mut held, mut drawn) = (0, 0);
+        for (place, &p) in city.prior().iter().enumerate() {
+            for _ in 0..(4000.0 * p / total).round() as usize {
+                let mut offset = || rng.between(-0.25, 0.25);
+                let at = city.coords()[place].offset_km(offset(), offset());
+                let Some(row) = built.row_at(at) else { continue };
+                let report = Urn::new(&row).unwrap().rehearse(&mut randomness);
+                drawn += 1;
+                held += usize::from(at.distance_km(city.coords()[report]) <= radius[report]);
+            }
+        }
+        let share = held as f64 / drawn as f64;
+        // Half a cell's diagonal is added for where in its cell somebody is, so it is rather more than 95 %.
+        assert!(drawn > 3000 && (0.945..0.995).contains(&share), "{kind}: {share} of {drawn}");
+        assert!(radius.iter().all(|km| *km < 8.0), "{kind}");
+    }
 }

@@ -132,6 +132,12 @@ impl Service {
         self.manifest.open_places(&file.bytes).unwrap()
     }
 
+    /// The file of the noise for coordinates.
+    pub fn noise(&self) -> Vec<u8> {
+        let entry = self.manifest.noise.as_ref().expect("servers offer noise");
+        self.catalogue.files[&Digest(entry.hash.0)].bytes.to_vec()
+    }
+
     /// The places as a phone finds its own among them.
     pub fn ground(&self) -> Ground {
         let epsilon = self.manifest.guarantee().unwrap().epsilon;

@@ -27,9 +27,11 @@ pub struct Operator {
     pub places: Vec<[f64; 3]>,
     /// The places of each tile and their rows.
     pub tiles: Vec<(Vec<u32>, Vec<Vec<f64>>)>,
+    /// The noise for coordinates, as a file.
+    pub noise: Vec<u8>,
     pub description: MapDescription,
     pub slices: Vec<TableTile>,
-    /// Changes the bytes of a file after everything else, before it is hashed: `places`, `tile 3`, `description`,
+    /// Changes the bytes of a file after everything else, before it is hashed: `places`, `tile 3`, `noise`, `description`,
     /// `slice 3`, `manifest`.
     pub spoil: Option<Arc<Spoil>>,
     /// Manifests that were shown before.
@@ -60,6 +62,7 @@ impl Operator {
             manifest,
             places: places.map(|(at, p)| [at.lat(), at.lon(), *p]).collect(),
             tiles: members.iter().enumerate().map(tile).collect(),
+            noise: service.noise(),
             description: catalogue.description.clone(),
             slices: local.table_tiles.iter().map(slice).collect(),
             spoil: None,
@@ -87,7 +90,7 @@ impl Operator {
 
     /// The list of places, written by the table of docs/tiles.md and not by the code that reads it.
     fn places_file(&self) -> Vec<u8> {
-        let mut out = b"LRPLACES\x02\0\0\0".to_vec();
+        let mut out = b"LRPLACES\x03\0\0\0".to_vec();
         out.extend(self.hash_of("map"));
         out.extend((self.places.len() as u32).to_le_bytes());
         out.extend(self.places.iter().flatten().flat_map(|number| number.to_le_bytes()));
@@ -97,7 +100,7 @@ impl Operator {
     fn tile_file(&self, number: usize) -> Vec<u8> {
         let (places, rows) = &self.tiles[number];
         let columns = rows.first().map_or(self.places.len(), Vec::len);
-        let mut out = b"LRTILE\r\n\x02\0\0\0".to_vec();
+        let mut out = b"LRTILE\r\n\x03\0\0\0".to_vec();
         out.extend(self.hash_of("map"));
         out.extend(self.hash_of("mechanism"));
         out.extend((columns as u32).to_le_bytes());
@@ -134,6 +137,12 @@ impl Operator {
             }
             files.insert(path::file(path::TILES, Digest(Hash::of(&tile).0)), tile);
         }
+        let noise = self.spoiled("noise", self.noise.clone());
+        if manifest["noise"].is_object() {
+            manifest["noise"]["hash"] = hashed(&noise);
+            manifest["noise"]["bytes"] = json!(noise.len());
+        }
+        files.insert(path::file(path::NOISE, Digest(Hash::of(&noise).0)), noise);
         let mut description = self.description.clone();
         let slice = |(number, slice): (usize, &TableTile)| {
             self.spoiled(&format!("slice {number}"), Encoding::Cbor.encode(slice))

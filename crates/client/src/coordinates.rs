@@ -1,0 +1,70 @@
+//! Mode `coordinates`: noise around where somebody stands, from one public file that everybody gets (`docs/coordinates.md`).
+//!
+//! The file says how steep the noise is and which place each outcome is reported as. What it promises between any two coordinates is worked out
+//! here, from its bytes; the server learns the report and nothing else.
+
+use lrgeo_map::geo::Coord;
+use lrgeo_mechanism::coordinates::LatticeNoise;
+use lrgeo_mechanism::posterior_radius_km;
+use lrgeo_mechanism::publish::{Manifest, Places};
+use lrgeo_protocol::Digest;
+use lrgeo_protocol::quiet::Request;
+
+use crate::outcome::{Accuracy, Learnt, Row};
+use crate::policy::Policy;
+use crate::session::Common;
+use crate::transport::Quiet;
+use crate::{ClientError, Mode};
+
+/// A city at 2/km has some ten kilobytes.
+const MOST_FILE: u64 = 64 << 20;
+
+/// The noise of a service, and the epsilon that was proven here between any two coordinates.
+pub struct Noise {
+    noise: LatticeNoise,
+    proven: f64,
+}
+
+impl Noise {
+    /// Fetches and checks it; the same for everybody.
+    pub fn fetch(
+        server: &dyn Quiet,
+        policy: &Policy,
+        manifest: &Manifest,
+        places: &Places,
+    ) -> Result<Self, ClientError> {
+        let Some(entry) = &manifest.noise else {
+            let reason = "its manifest speaks of no noise for coordinates";
+            return Err(ClientError::NotOffered { mode: Mode::Coordinates, reason });
+        };
+        policy.allow_epsilon(manifest.guarantee()?.epsilon.value())?;
+        let bytes =
+            server.ask(&Request::Noise(Digest(entry.hash.0)), entry.bytes.min(MOST_FILE))?;
+        let (noise, proven) = manifest.open_noise(&bytes.body, places)?;
+        Ok(Self { noise, proven })
+    }
+
+    /// What somebody at a coordinate draws from.
+    pub fn row(&self, common: &Common, at: Coord) -> Result<Row, ClientError> {
+        let off = || ClientError::OffTheMap { reach_km: common.ground.reach_km };
+        Ok(Row {
+            values: self.noise.row_at(at).ok_or_else(off)?,
+            epsilon_per_km: common.ground.epsilon.value().max(self.proven),
+            compared: common.ground.places(),
+            learnt: Learnt::Nothing,
+        })
+    }
+
+    /// The radius around a report that holds the true position with 95 %, by what everybody knows: noise, prior and this report.
+    pub fn accuracy(&self, common: &Common, report: u32) -> Accuracy {
+        let mut likelihood = vec![0.0; common.ground.places()];
+        self.noise.likelihood(report, &mut likelihood);
+        let (coords, prior) = (common.places.coords(), common.places.prior());
+        let km = posterior_radius_km(coords, prior, &likelihood, report);
+        let half_cell_km = common.ground.spacing_km * std::f64::consts::FRAC_1_SQRT_2;
+        Accuracy {
+            metres: (1000.0 * (km + half_cell_km)).ceil() as u64,
+            meaning: "holds the true position with 95 %, given this report, the noise and the prior of the map".into(),
+        }
+    }
+}
