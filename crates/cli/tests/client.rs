@@ -100,7 +100,7 @@ fn a_person_reports_and_looks_after_what_is_remembered() {
     assert_eq!(drawn["type"], "Feature");
     assert_eq!(
         (&drawn["properties"]["first_use"], &drawn["properties"]["mode"]),
-        (&true.into(), &"published".into())
+        (&true.into(), &"coordinates".into())
     );
     assert_eq!(drawn["properties"]["balance"]["left_per_km"], 18.0);
     assert_eq!(drawn["properties"]["targets"].as_array().unwrap().len(), 3);

@@ -44,9 +44,11 @@ fn the_demo_tells_its_story() {
         "cost table",
         "epsilon 2/km",
         "0 violations",
-        "published  reports a place",
-        "local      reports a place",
-        "offload    reports a place",
+        "wherever they are",
+        "coordinates  reports a place",
+        "published    reports a place",
+        "local        reports a place",
+        "offload      reports a place",
         "the server learns",
     ] {
         assert!(text.contains(part), "`{part}` is missing in:\n{text}");
@@ -55,7 +57,7 @@ fn the_demo_tells_its_story() {
     assert_eq!(demo["violations"], 0);
     let people = demo["people"].as_array().unwrap();
     let modes: Vec<&str> = people.iter().map(|person| person["mode"].as_str().unwrap()).collect();
-    assert_eq!(modes, ["published", "local", "offload"]);
+    assert_eq!(modes, ["coordinates", "published", "local", "offload"]);
     assert!(people.iter().all(|person| person["same_again"] == true));
     for person in people {
         let off = person["estimated_km"].as_f64().unwrap() - person["true_km"].as_f64().unwrap();

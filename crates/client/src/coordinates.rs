@@ -51,7 +51,7 @@ impl Noise {
             values: self.noise.row_at(at).ok_or_else(off)?,
             epsilon_per_km: common.ground.epsilon.value().max(self.proven),
             compared: common.ground.places(),
-            learnt: Learnt::Nothing,
+            learnt: Learnt::Report,
         })
     }
 

@@ -115,6 +115,8 @@ impl std::fmt::Display for Compared {
 pub enum Learnt {
     /// Nothing: the report was remembered, and only public files were fetched that everybody fetches.
     Nothing,
+    /// The report alone: whatever else was fetched is one file that everybody fetches.
+    Report,
     /// Which tiles were fetched, the own one among them.
     Tiles {
         /// How many.
@@ -153,6 +155,9 @@ impl std::fmt::Display for Learnt {
             Self::Nothing => f.write_str(
                 "the report, which it knew already, and that you are back; no tile was asked for",
             ),
+            Self::Report => {
+                f.write_str("the report, and nothing else: everybody fetches the same files")
+            }
             Self::Tiles { fetched, of, .. } if fetched == of => {
                 f.write_str("the report; all tiles were fetched, which tells nothing")
             }

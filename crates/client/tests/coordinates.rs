@@ -14,7 +14,7 @@ fn the_server_learns_the_report_and_nothing_else() {
     let service = service();
     let drawn = rehearsing(&service.address, []).obfuscate(service.near(3), Mode::default());
     let drawn = drawn.unwrap();
-    assert_eq!((drawn.mode, drawn.learnt), (Mode::Coordinates, Learnt::Nothing));
+    assert_eq!((drawn.mode, drawn.learnt), (Mode::Coordinates, Learnt::Report));
     assert_eq!((drawn.spent_per_km, drawn.off_grid_factor), (2.0, 1.0));
     assert!(drawn.compared.unwrap().to_string().contains("every two coordinates"));
     assert!(drawn.accuracy.meaning.contains("95 %") && drawn.accuracy.metres > 300);

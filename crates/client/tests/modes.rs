@@ -36,7 +36,7 @@ fn every_mode_reports_and_remembers() {
                 assert_eq!((fetched, places as usize), (of, service.catalogue.city.places()));
             }
             Learnt::Coefficients { relevant, .. } => assert!(mode == Mode::Offload && relevant > 5),
-            Learnt::Nothing => panic!("{mode}: something was learnt"),
+            Learnt::Nothing | Learnt::Report => panic!("{mode}: something was learnt"),
         }
         // Another process, other randomness, every mode: the same report, for free, and no tile.
         for again in MODES {

@@ -146,11 +146,16 @@ fn as_lines(o: &Outcome) -> Vec<(&'static str, String)> {
             ),
         ),
         (
-            "off the grid",
-            format!(
-                "the promise is between places; two people anywhere around theirs are told apart by up to {:.1} times more",
-                o.off_grid_factor
-            ),
+            "between people",
+            match o.off_grid_factor {
+                1.0 => format!(
+                    "no report is more than twice as likely from one of two people as from the other who are within {:.0} m, wherever they stand",
+                    1000.0 * 2f64.ln() / o.epsilon_per_km
+                ),
+                more => format!(
+                    "the promise is between places; two people anywhere around theirs are told apart by up to {more:.1} times more"
+                ),
+            },
         ),
         ("server learnt", o.learnt.to_string()),
     ];

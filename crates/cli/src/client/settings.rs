@@ -48,7 +48,7 @@ mod tests {
     fn the_sample_is_read_and_has_every_key() {
         let sample = include_str!("../../../../docs/client.sample.toml");
         let read: Settings = toml::from_str(sample).unwrap();
-        assert_eq!(read.mode, Some(Mode::Published));
+        assert_eq!(read.mode, Some(Mode::Coordinates));
         assert!(!read.i_understand_offload, "nobody may understand by copying a sample");
         // Keys without a default are commented out with `#: `.
         let all: String =

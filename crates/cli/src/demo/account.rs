@@ -109,9 +109,18 @@ impl Account {
                 ),
             ),
             (
-                "mechanism",
+                "for people",
                 format!(
-                    "published, epsilon {epsilon}/km: places 500 m apart report alike up to a factor of {:.1};\n\
+                    "noise around where they stand, epsilon {epsilon}/km: no report is more than twice as likely from one\n\
+                     of two people within {:.0} m as from the other, wherever they are; one public file of {} kB",
+                    1000.0 * 2f64.ln() / epsilon,
+                    tiles.noise.as_ref().map_or(0, |file| file.bytes.div_ceil(1000))
+                ),
+            ),
+            (
+                "for places",
+                format!(
+                    "published, epsilon {epsilon}/km: *places* 500 m apart report alike up to a factor of {:.1};\n\
                      {:.3} km of misjudged way per report, within {:.2} % of what its arcs allow, proven",
                     (epsilon * 0.5).exp(),
                     tiles.expected_cost,
@@ -138,7 +147,7 @@ impl Account {
             ),
         ];
         let mut text = aligned(&lines);
-        text.push_str("\nSomebody uses the service, in each of the three modes:\n\n");
+        text.push_str("\nSomebody uses the service, in each of the four modes:\n\n");
         let people: Vec<(&str, String)> =
             self.people.iter().map(|p| (p.outcome.mode.name(), self.story(p))).collect();
         text.push_str(&aligned(&people));

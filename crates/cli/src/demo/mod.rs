@@ -1,5 +1,5 @@
 //! `lrgeo demo`: the whole story on a city that does not exist. A server publishes a verified
-//! mechanism, and people who do not exist use it in all three modes.
+//! mechanism, and people who do not exist use it in all four modes.
 
 mod account;
 mod people;
@@ -23,7 +23,7 @@ use account::Account;
 /// How many invented people use mode `offload` together.
 const ROUND: usize = 4;
 
-/// Build the demo city, serve a verified mechanism for it, and use the service in all three modes.
+/// Build the demo city, serve a verified mechanism for it, and use the service in all four modes.
 #[derive(Args)]
 #[command(after_help = "Example:\n  lrgeo demo --epsilon 2/km --cell 500m --no-serve")]
 pub struct Demo {

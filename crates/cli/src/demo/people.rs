@@ -30,7 +30,7 @@ pub struct Person {
     pub same_again: bool,
 }
 
-/// One person each in the modes `published` and `local`, and `round` at once in `offload`, of whom
+/// One person each in the modes `coordinates`, `published` and `local`, and `round` at once in `offload`, of whom
 /// the first is told about.
 pub fn use_the_service(
     address: &str,
@@ -53,7 +53,7 @@ pub fn use_the_service(
         // These people agree to the epsilon of the demo, and to what the paper's own modes promise.
         policy.most_epsilon_per_km =
             policy.most_epsilon_per_km.max(2.0 * catalogue.plan.epsilon.value());
-        if mode != Mode::Published {
+        if matches!(mode, Mode::Local | Mode::Offload) {
             policy.protects = Protects::RelevantPlaces;
             // Wherever on the map they are, its loneliest corner included.
             policy.least_relevant_places = 1;
@@ -76,11 +76,14 @@ pub fn use_the_service(
             outcome,
         })
     };
-    let mut people = vec![person(0, Mode::Published)?, person(1, Mode::Local)?];
+    let alone = [Mode::Coordinates, Mode::Published, Mode::Local];
+    let people = alone.into_iter().enumerate().map(|(number, mode)| person(number, mode));
+    let mut people = people.collect::<Result<Vec<Person>, Failure>>()?;
     let together = std::thread::scope(|scope| {
         let person = &person;
-        let joined: Vec<_> =
-            (0..round).map(|n| scope.spawn(move || person(2 + n, Mode::Offload))).collect();
+        let joined: Vec<_> = (0..round)
+            .map(|n| scope.spawn(move || person(alone.len() + n, Mode::Offload)))
+            .collect();
         let people = joined
             .into_iter()
             .map(|one| one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
