@@ -4,6 +4,7 @@ use lrgeo_map::geo::Coord;
 use lrgeo_map::map::Map;
 use lrgeo_map::rng::SplitMix;
 use lrgeo_mechanism::Geography;
+use rayon::prelude::*;
 
 /// Kilometres per degree of latitude.
 const KM_PER_DEGREE: f64 = lrgeo_map::geo::EARTH_RADIUS_KM * std::f64::consts::PI / 180.0;
@@ -18,7 +19,21 @@ pub struct Streets {
     ways: Vec<Vec<u32>>,
     /// The street nodes around each place.
     around: Vec<Vec<u32>>,
+    raster: Raster,
 }
+
+/// The nearest place by small squares: quick, and wrong by less than a square at borders.
+struct Raster {
+    corner: [f64; 2],
+    side_km: f64,
+    wide: usize,
+    places: Vec<u32>,
+}
+
+/// About what a fix is off by.
+const SQUARE_KM: f64 = 0.02;
+/// Squares along one side of a map at most.
+const MOST_SQUARES: f64 = 1_000.0;
 
 /// Somebody on a street: a share of the way from one node to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,9 +64,40 @@ impl Streets {
         for (place, nodes) in around.iter_mut().enumerate().filter(|(_, nodes)| nodes.is_empty()) {
             nodes.extend(index.nearest(places.coords()[place]).map(|(node, _)| node));
         }
-        let mut streets = Self { origin, east_km, nodes: Vec::new(), ways, around };
+        let raster = Raster { corner: [0.0; 2], side_km: 1.0, wide: 1, places: vec![0] };
+        let mut streets = Self { origin, east_km, nodes: Vec::new(), ways, around, raster };
         streets.nodes = coords.iter().map(|&at| streets.plane(at)).collect();
+        streets.raster = streets.rasterise(places);
         streets
+    }
+
+    fn rasterise(&self, places: &Geography) -> Raster {
+        let along = |axis: usize| self.nodes.iter().map(move |at| at[axis]);
+        let low = |axis| along(axis).fold(f64::INFINITY, f64::min);
+        let extent = |axis| along(axis).fold(f64::NEG_INFINITY, f64::max) - low(axis);
+        let corner = [low(0), low(1)];
+        let side_km = SQUARE_KM.max(extent(0).max(extent(1)) / MOST_SQUARES);
+        let squares = |axis| (extent(axis) / side_km) as usize + 1;
+        let (wide, high) = (squares(0), squares(1));
+        let place = |n: usize| {
+            let middle = |axis: usize, n: usize| corner[axis] + side_km * (n as f64 + 0.5);
+            let at = self.coord([middle(0, n % wide), middle(1, n / wide)]);
+            places.index().nearest(at).map_or(0, |(place, _)| place)
+        };
+        Raster {
+            corner,
+            side_km,
+            wide,
+            places: (0..wide * high).into_par_iter().map(place).collect(),
+        }
+    }
+
+    /// The place around somebody on a street.
+    pub fn place(&self, at: [f64; 2]) -> u32 {
+        let Raster { corner, side_km, wide, places } = &self.raster;
+        let square = |axis: usize| ((at[axis] - corner[axis]) / side_km).max(0.0) as usize;
+        let n = square(1) * wide + square(0).min(wide - 1);
+        places[n.min(places.len() - 1)]
     }
 
     /// Kilometres east and north.

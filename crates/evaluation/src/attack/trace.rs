@@ -230,7 +230,7 @@ impl<'a> Crowd<'a> {
                 streets.advance(user, self.world.step_km(), random);
             }
             let at = streets.at(user);
-            let place = || self.world.place(at);
+            let place = || streets.place(at);
             if self.timed {
                 let known = memory.recall(self.rule, journey.reuse_km, at, place);
                 let fits = match known {
@@ -280,7 +280,7 @@ impl<'a> Crowd<'a> {
         for ((user, _), weight) in self.users.iter().zip(&self.weights) {
             let at = self.world.streets.at(user);
             mean = [mean[0] + weight * at[0], mean[1] + weight * at[1]];
-            scores[self.world.place(at) as usize] -= weight;
+            scores[self.world.streets.place(at) as usize] -= weight;
         }
         let scores: Vec<(u32, f64)> =
             scores.into_iter().enumerate().map(|(v, score)| (v as u32, score)).collect();
