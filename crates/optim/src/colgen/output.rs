@@ -1,14 +1,13 @@
 //! From the interior iterate to a solution: polished, strict, checked, and its bound proven.
 
 use super::Run;
-use super::incumbent::Incumbent;
 use super::master::Kind;
 use crate::bound::proven_nearby;
 use crate::certificate::bound_of_flows;
 use crate::cone::{Prover, Root, Scratch, node_weights, price_all};
 use crate::error::Error;
-use crate::matrix::{DenseMatrix, Matrix};
-use crate::solution::{Certificate, Solution, Status, relative_gap};
+use crate::matrix::DenseMatrix;
+use crate::solution::relative_gap;
 
 /// By how much of their size the duals are lowered before the bound is proven: from one to the next until the proof loses next
 /// to nothing. At the duals of a vertex prices that ought to be zero are rounding errors, of the size of the smallest and the
@@ -45,33 +44,7 @@ impl Run<'_> {
             return;
         }
         self.lower_bound = self.lower_bound.min(bound);
-        if bound > self.proof.1 {
-            self.proof = (mu, bound);
-        }
-    }
-
-    /// The incumbent and what is proven about it.
-    pub(super) fn solution(&mut self) -> Option<Solution> {
-        let Incumbent { z, y, report } = self.incumbent.take()?;
-        let (mu, lower_bound) = std::mem::take(&mut self.proof);
-        let gap = relative_gap(self.mean_cost, report.cost, lower_bound);
-        Some(Solution {
-            status: Status::of_gap(gap, self.settings.gap),
-            objective: report.cost,
-            lower_bound,
-            gap,
-            iterations: self.iterations,
-            columns: self.generated,
-            seconds: self.stop.seconds(),
-            z: Matrix::Dense(z),
-            y,
-            certificate: Certificate {
-                worst_log_excess: report.worst_log_excess,
-                worst_row_sum_error: report.worst_row_sum_error,
-                mu,
-            },
-            trace: std::mem::take(&mut self.trace),
-        })
+        self.incumbent.prove(mu, bound);
     }
 
     /// The best duals, lowered by as little as their proof needs, and the bound that it proves.

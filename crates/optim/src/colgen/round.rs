@@ -50,7 +50,6 @@ pub(super) struct Round {
     /// Points that price out: block, and values by node.
     pub found: Vec<(usize, Vec<f64>)>,
     pub estimate: f64,
-    pub gap: f64,
 }
 
 impl Run<'_> {
@@ -59,7 +58,6 @@ impl Run<'_> {
         if self.stop.aborted() {
             return Err(Error::StoppedEarly);
         }
-        self.iterations += 1;
         self.advance_master();
         if !self.master.is_sound() {
             // Numbers that overflowed: the columns are still good, only the iterate is lost.
@@ -76,14 +74,12 @@ impl Run<'_> {
         self.raised = raised;
         self.refuse_infeasible()?;
         let estimate = self.estimate();
-        let gap = relative_gap(self.mean_cost, estimate, self.lower_bound);
-        self.report(gap);
         // An iterate may be worse than the ones before it; what they had reached is no less in reach.
         self.best_estimate = self.best_estimate.min(estimate);
         let open =
             (self.best_estimate - self.lower_bound).max(0.05 * (estimate - self.lower_bound));
         self.target = MASTER_SHARE * self.patience(found.len()) * open;
-        Ok(Round { feasible, found, estimate, gap })
+        Ok(Round { feasible, found, estimate })
     }
 
     /// How much of its usual share the master's own gap may have, after pricing found so many points.
@@ -201,7 +197,7 @@ impl Run<'_> {
     fn drop_columns(&mut self) {
         let most = COLUMNS_PER_ROW * self.problem.rows()
             + 16 * self.master.links.len()
-            + 2 * self.iterations
+            + 2 * self.incumbent.iterations
             + self.idle_rounds * self.problem.rows() / MORE_COLUMNS;
         self.master.keep(most);
     }
@@ -209,7 +205,7 @@ impl Run<'_> {
     /// Adds the points found and moves the duals to where every column has slack, so that the
     /// interior iterate can go on from where it stands.
     pub(super) fn add_columns(&mut self, round: Round) {
-        let Round { feasible, found, estimate, .. } = round;
+        let Round { feasible, found, estimate } = round;
         self.set_box(&feasible, estimate);
         self.drop_columns();
         let first_new = self.master.columns.len();

@@ -5,7 +5,6 @@ use super::master::{Column, Kind};
 use super::round::{MASTER_SHARE, Round};
 use crate::cone::Tree;
 use crate::problem::Problem;
-use crate::solution::relative_gap;
 
 /// A warm start is entered no closer to the optimum than this: a vertex of the old problem is a bad
 /// place to start an interior point from.
@@ -114,9 +113,8 @@ impl Run<'_> {
             *x = 0.0;
         }
         let estimate = self.estimate().max(feasible.bound * (1.0 + WARM_GAP));
-        let gap = relative_gap(self.mean_cost, estimate, feasible.bound);
         self.target = MASTER_SHARE * (estimate - feasible.bound);
-        self.add_columns(Round { feasible, found, estimate, gap });
+        self.add_columns(Round { feasible, found, estimate });
     }
 
     /// The cost of a column whose values are given by row.

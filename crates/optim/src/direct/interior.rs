@@ -27,8 +27,7 @@ pub(crate) struct Limits {
 impl Limits {
     /// What is left of a solve that is under way.
     pub(crate) fn of(settings: &Settings, stop: &Stop<'_>) -> Self {
-        let limit = settings.time_limit.map_or(f64::INFINITY, |limit| limit.as_secs_f64());
-        Self { cancel: settings.cancel.clone(), seconds_left: (limit - stop.seconds()).max(0.0) }
+        Self { cancel: settings.cancel.clone(), seconds_left: stop.seconds_left().max(0.0) }
     }
 
     /// Seconds left; infinite without a time limit.

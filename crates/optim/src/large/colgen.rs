@@ -1,4 +1,4 @@
-//! Method B: column generation over sparse rays, all columns and rows at once.
+//! Column generation over sparse rays, all columns and rows at once.
 //!
 //! Each iteration takes one Newton step of the master, prices every column at the new duals, and
 //! moves the duals back to where (nearly) all columns price out. That repaired point is the
@@ -49,21 +49,6 @@ pub(crate) struct ColumnGeneration {
     ceiling: Vec<f64>,
     /// How well columns are priced, relative to their weight.
     precision: f64,
-}
-
-/// What an iteration promises; nothing of it is proven yet.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Estimate {
-    /// What the master's weights will cost once their row sums are exact.
-    pub(crate) cost: f64,
-    /// The bound that the repaired duals should prove.
-    pub(crate) bound: f64,
-}
-
-impl Estimate {
-    pub(crate) fn gap(&self) -> f64 {
-        (self.cost - self.bound) / self.cost
-    }
 }
 
 /// How well to price on the way to a gap.
@@ -136,8 +121,8 @@ impl ColumnGeneration {
         let (centre_bound, reach) = (0.0, 1.0);
         let mut fresh =
             Self { columns, master, centre, centre_bound, best, reach, ceiling, precision };
-        let estimate = fresh.iterate(view)?;
-        Ok((estimate.gap() < HOPELESS).then_some(fresh))
+        let promised = fresh.iterate(view)?;
+        Ok((promised < HOPELESS).then_some(fresh))
     }
 
     /// Goes on from what tiles have found: duals, trees, and rays with weights.
@@ -177,8 +162,9 @@ impl ColumnGeneration {
         Ok(TileSolution { columns: core.iter().map(column).collect(), mu: self.best.1 })
     }
 
-    /// One iteration.
-    pub(crate) fn iterate(&mut self, view: &View<'_>) -> Result<Estimate, Stopped> {
+    /// One iteration. Returns the gap that it promises between what the weights will cost once their row sums are exact and what
+    /// the repaired duals should prove.
+    pub(crate) fn iterate(&mut self, view: &View<'_>) -> Result<f64, Stopped> {
         let Self { columns, master, centre, centre_bound, best, reach, ceiling, precision } = self;
         master.step(view, columns, CENTRING)?;
         // The central path lies below the optimum by the sum of all complementarities: no centre is
@@ -212,7 +198,8 @@ impl ColumnGeneration {
         if *centre_bound > best.0 {
             *best = (*centre_bound, centre.clone());
         }
-        Ok(Estimate { cost: master.settled_cost(columns), bound: best.0 })
+        let cost = master.settled_cost(columns);
+        Ok((cost - best.0) / cost)
     }
 
     /// The bound that the present centre or the best one proves after another repair, to `enough` of it.

@@ -108,7 +108,7 @@ pub(crate) fn solve_tile(
     let view = View::accepted(problem, stop);
     let mut generation = ColumnGeneration::begin(&view, task)?;
     for _ in 0..ITERATIONS {
-        if is_late() || generation.iterate(&view)?.gap() <= task.tile_gap {
+        if is_late() || generation.iterate(&view)? <= task.tile_gap {
             break;
         }
     }

@@ -1,0 +1,142 @@
+//! The loop of column generation, for the dense master and for the sparse one of large maps.
+//!
+//! Neither master is solved to the end: an iteration takes some interior steps, prices every column at the duals and adds the rays that
+//! price out. What it promises is no matrix yet. Making one that is strict, and proving the bound, costs as much as a few
+//! iterations, so both wait until enough is promised, or until there will be no other chance.
+
+use crate::error::Error;
+use crate::incumbent::{Estimate, Incumbent};
+
+/// A master with its pricing.
+pub(crate) trait Generator<'a> {
+    /// When to ask it for what.
+    const PACE: Pace;
+
+    /// Interior steps, pricing, new rays; what that promises.
+    fn iterate(&mut self) -> Result<Estimate, Error>;
+
+    /// Makes the best strict matrix of the iterate that it can, and proves the best bound. `is_promised` unless time or
+    /// patience is over: then any matrix will do.
+    fn conclude(&mut self, promised: f64, is_promised: bool) -> Result<(), Error>;
+
+    /// Makes a better matrix on the way, where that takes little of the time there is.
+    fn improve(&mut self) {}
+
+    /// Whether an iteration like the last one, which took so many seconds, would end too late.
+    fn is_late(&self, seconds: f64) -> bool;
+
+    /// What would be handed out now.
+    fn incumbent(&mut self) -> &mut Incumbent<'a>;
+}
+
+/// When a matrix and a proof are worth their time, and when the loop ends.
+pub(crate) struct Pace {
+    /// Part of the gap asked for that must be promised: strictness and proof take the rest.
+    pub(crate) promise: f64,
+    /// Before that much is promised, a matrix is made whenever the promised gap is this part of the last one; zero for never.
+    pub(crate) milestone: f64,
+    /// Within so many times what must be promised no such matrix is made any more: the last one is near.
+    pub(crate) near: f64,
+    /// After a matrix that was not good enough the next one waits for this part of the promise, or for so many iterations.
+    pub(crate) retry: f64,
+    pub(crate) pause: usize,
+    /// More iterations than this are not worth it.
+    pub(crate) most_iterations: usize,
+    /// So many in a row that neither close the gap nor raise the bound are the last: numbers too far apart for an
+    /// interior point send it in circles.
+    pub(crate) idle_iterations: usize,
+    /// What is left of a gap that an iteration has closed, or a bound was of what it has become.
+    pub(crate) advanced: f64,
+}
+
+/// Row sums that several attempts did not bring to one are good enough once this part of the gap is promised.
+const TIRED: f64 = 1e-4;
+
+/// Iterates until the incumbent has the gap asked for, or until nothing more is to be had.
+pub(crate) fn generate_columns<'a, G: Generator<'a>>(generator: &mut G) -> Result<(), Error> {
+    let (stop, gap) = (generator.incumbent().stop, generator.incumbent().settings.gap);
+    let mut milestone = Milestone::new(&G::PACE, gap, generator.incumbent().gap());
+    let mut advance = Advance::default();
+    loop {
+        let begun = stop.seconds();
+        let estimate = generator.iterate()?;
+        let took = stop.seconds() - begun;
+        generator.incumbent().iterations += 1;
+        generator.incumbent().report(&estimate);
+        let iteration = generator.incumbent().iterations;
+        let is_over = advance.is_over(&G::PACE, iteration, &estimate);
+        let is_last = is_over || stop.requested() || generator.is_late(took);
+        let is_promised = milestone.is_reached(iteration, estimate.gap);
+        if is_promised || is_last {
+            generator.conclude(estimate.gap, is_promised)?;
+            milestone.pass(iteration);
+            let is_tired = milestone.next < TIRED * gap;
+            if is_last || generator.incumbent().is_good_enough(is_tired) {
+                // The last line shows what is handed out.
+                generator.incumbent().report(&estimate);
+                return Ok(());
+            }
+        } else {
+            generator.improve();
+        }
+    }
+}
+
+/// The gap that must be promised for the next matrix.
+struct Milestone<'a> {
+    pace: &'a Pace,
+    /// What must be promised for the last one.
+    enough: f64,
+    next: f64,
+    /// The iteration of the matrix before.
+    last: usize,
+}
+
+impl<'a> Milestone<'a> {
+    fn new(pace: &'a Pace, wanted: f64, present: f64) -> Self {
+        let enough = pace.promise * wanted;
+        Self { pace, enough, next: enough.max(pace.milestone * present.min(1.0)), last: 0 }
+    }
+
+    fn is_reached(&mut self, iteration: usize, promised: f64) -> bool {
+        if promised <= self.pace.near * self.enough {
+            self.next = self.next.min(self.enough);
+        }
+        let is_due = promised <= self.enough && iteration - self.last >= self.pace.pause;
+        promised <= self.next || is_due
+    }
+
+    fn pass(&mut self, iteration: usize) {
+        self.last = iteration;
+        self.next = match self.next > self.enough {
+            true => self.enough.max(self.pace.milestone * self.next),
+            false => self.pace.retry * self.next,
+        };
+    }
+}
+
+/// When an iteration last brought anything forward: a smaller gap, or a higher bound.
+struct Advance {
+    iteration: usize,
+    gap: f64,
+    bound: f64,
+}
+
+impl Default for Advance {
+    fn default() -> Self {
+        Self { iteration: 0, gap: f64::INFINITY, bound: 0.0 }
+    }
+}
+
+impl Advance {
+    /// Whether that was too long ago to go on, or there were too many of them.
+    fn is_over(&mut self, pace: &Pace, iteration: usize, estimate: &Estimate) -> bool {
+        let Estimate { gap, bound, .. } = *estimate;
+        if gap < pace.advanced * self.gap || pace.advanced * bound > self.bound {
+            self.iteration = iteration;
+            self.gap = self.gap.min(gap);
+            self.bound = self.bound.max(bound);
+        }
+        iteration - self.iteration >= pace.idle_iterations || iteration >= pace.most_iterations
+    }
+}
