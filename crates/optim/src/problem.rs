@@ -224,21 +224,23 @@ impl Problem {
         let cost = self.cost.restricted(places).unwrap_or_else(|| {
             Box::new(SomePlaces { cost: self.cost.clone(), places: places.to_vec() })
         });
-        let arcs = self
-            .arcs
-            .iter()
-            .filter_map(|arc| Some(Arc { i: position[arc.i]?, j: position[arc.j]?, d: arc.d }));
         Self {
             epsilon: self.epsilon,
             rows: places.len(),
             columns: places.len(),
             groups: places.iter().map(|&i| self.groups[i as usize]).collect(),
             cost: cost.into(),
-            arcs: arcs.collect(),
+            arcs: self.arcs_between(&position),
             ties: None,
             bounds: Vec::new(),
             fixed_y: None,
         }
+    }
+
+    /// The arcs between rows that have a new position, in terms of that.
+    fn arcs_between(&self, position: &[Option<usize>]) -> Vec<Arc> {
+        let moved = |arc: &Arc| Some(Arc { i: position[arc.i]?, j: position[arc.j]?, d: arc.d });
+        self.arcs.iter().filter_map(moved).collect()
     }
 
     /// The parts of the same problem over some of its rows, which must not repeat; arcs to other rows are dropped.
@@ -254,10 +256,6 @@ impl Problem {
             let factors = rows.iter().flat_map(|row| &ties.factors[row * columns..][..columns]);
             Ties { columns, factors: factors.copied().collect() }
         });
-        let arcs = self
-            .arcs
-            .iter()
-            .filter_map(|arc| Some(Arc { i: position[arc.i]?, j: position[arc.j]?, d: arc.d }));
         let bounds = self
             .bounds
             .iter()
@@ -266,7 +264,7 @@ impl Problem {
             epsilon: self.epsilon,
             groups: rows.iter().map(|&row| self.groups[row]).collect(),
             cost: Box::new(DenseCost::new(rows.len(), columns, costs)?),
-            arcs: arcs.collect(),
+            arcs: self.arcs_between(&position),
             ties,
             bounds: bounds.collect(),
             fixed_y: self.fixed_y.clone(),

@@ -6,13 +6,13 @@
 //! rays found join the iterate where it stands.
 
 mod closed_form;
-mod dense;
+pub(crate) mod dense;
 mod dual;
 mod incumbent;
 mod interior;
 mod links;
 mod master;
-mod normalise;
+pub(crate) mod normalise;
 mod output;
 mod polish;
 pub(crate) mod repair;

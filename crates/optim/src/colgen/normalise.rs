@@ -26,7 +26,7 @@ const SWEEPS: usize = 400;
 
 /// Divides the rows of a matrix whose columns lie in the cone by their sums, and raises entries where that would break an arc.
 /// `false` where that does not come to an end.
-pub(super) fn normalise(problem: &Problem, z: &mut DenseMatrix, parallel: bool) -> bool {
+pub(crate) fn normalise(problem: &Problem, z: &mut DenseMatrix, parallel: bool) -> bool {
     let full: Vec<f64> = problem.arcs().iter().map(|arc| problem.log_ratio(arc)).collect();
     let mut lengths: Vec<f64> = full.iter().map(|length| length * (1.0 - SPARE)).collect();
     for _ in 0..ROUNDS {

@@ -68,9 +68,7 @@ impl Columns {
                 Ok(())
             },
         )?;
-        let distances = (0..windows.columns()).flat_map(|k| windows.of(k).distance);
-        let mut ray = Vec::with_capacity(windows.entries());
-        ray.extend(distances.map(|&d| (-f64::from(d)).exp() as f32));
+        let ray = shortest_path_rays(&windows);
         let families = families(view)?;
         Ok(Self { windows, cost, tree, ray, families, is_fresh: false })
     }
@@ -78,10 +76,7 @@ impl Columns {
     /// The rays `exp(-length)` of another set of arcs, without costs or trees.
     pub(crate) fn rays_only(view: &View<'_>, graph: &Graph, radius: f64) -> Result<Self, Stopped> {
         let windows = Windows::grow(view, graph, radius)?;
-        let ray = (0..windows.columns())
-            .flat_map(|k| windows.of(k).distance)
-            .map(|&d| (-f64::from(d)).exp() as f32)
-            .collect();
+        let ray = shortest_path_rays(&windows);
         let (cost, tree, families) = (Vec::new(), Vec::new(), Vec::new());
         Ok(Self { windows, cost, tree, ray, families, is_fresh: true })
     }
@@ -188,6 +183,14 @@ impl Columns {
             })
             .collect()
     }
+}
+
+/// `exp(-length)` on every window.
+fn shortest_path_rays(windows: &Windows) -> Vec<f32> {
+    let mut ray = Vec::with_capacity(windows.entries());
+    let distances = (0..windows.columns()).flat_map(|k| windows.of(k).distance);
+    ray.extend(distances.map(|&d| (-f64::from(d)).exp() as f32));
+    ray
 }
 
 /// All columns in families of rows that lie together: what two columns cost in any row differs at most by what it costs to

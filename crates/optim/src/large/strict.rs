@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::closed_form::shorten;
 use super::view::{Stopped, View};
+use crate::certificate::rounding::RowSum;
 use crate::cone::{Dijkstra, Graph};
 use crate::sparse_rows::SparseRows;
 
@@ -158,9 +159,10 @@ impl<S: Fn(usize, &mut Vec<(u32, f64)>) + Sync> Closure<'_, S> {
         let count = totals.columns();
         for i in 0..rows {
             let row = &mut value[start[i]..start[i + 1]];
-            let missing = missing_mass(row, tail[i], count - row.len());
+            let mut sum = RowSum::of(row);
+            sum.add_product(tail[i], (count - row.len()) as f64);
             if let Some(largest) = row.iter_mut().max_by(|a, b| a.total_cmp(b)) {
-                *largest += missing;
+                *largest -= sum.excess();
             }
         }
         Ok(SparseRows::new(start, column, value, tail, totals.present.clone()))
@@ -184,17 +186,4 @@ impl Totals {
             |(sum, explicit): (&f64, &usize)| sum + (columns - explicit) as f64 * threshold;
         self.sum.iter().zip(&self.explicit).map(with_tail).collect()
     }
-}
-
-/// `1 - sum`, in twice the precision.
-fn missing_mass(row: &[f64], tail: f64, others: usize) -> f64 {
-    let product = tail * others as f64;
-    let (mut high, mut low) = (1.0, -f64::mul_add(tail, others as f64, -product));
-    for &z in row.iter().chain(std::iter::once(&product)) {
-        let next = high - z;
-        let back = next - high;
-        low += (high - (next - back)) - (z + back);
-        high = next;
-    }
-    high + low
 }
