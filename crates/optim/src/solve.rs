@@ -34,6 +34,7 @@ pub enum Engine {
 }
 
 /// From what size on which engine is asked. Nobody else knows of sizes.
+#[cfg_attr(not(feature = "parallel"), allow(dead_code))]
 struct Sizes {
     /// Rows above which the engine for large maps is taken where it applies: the dense master needs memory with the square and time
     /// with the cube of the rows. At 2,500 rows and eps*spacing 0.94 it takes 30 s to 2 %, the other 2 s.

@@ -9,32 +9,11 @@ use super::closed_form::ClosedForm;
 use super::dense::{axpy, dot};
 use super::normalise::normalise;
 use super::repair;
+use super::tuning::TUNING;
 use crate::certificate::check;
 use crate::cone::Block;
 use crate::error::Error;
 use crate::matrix::{DenseMatrix, Matrix};
-
-/// Radius of the box around the duals while rays are mixed, in units of each row or of the mean one: a row that nobody visits may cost nothing
-/// itself, but left short it costs its neighbours. At 30 one row in a hundred is left short by more than
-/// 1e-3 on a fine map, at 100 by 4e-4.
-const WIDE: f64 = 100.0;
-
-/// Interior steps of one attempt; most take seven.
-const STEPS: usize = 12;
-
-/// Share of the incumbent in what the mixing begins with, and the artificials' weights.
-const KEPT: f64 = 0.9;
-const LEFT_SHORT: f64 = 1e-3;
-
-/// Part of what is open between incumbent and bound that the mixing may leave.
-const LEFT_OPEN: f64 = 0.1;
-
-/// Row sums are off by no more than this before they are normalised, but for the artificials.
-const NEARLY_ONE: f64 = 1e-5;
-
-/// Rounds of expectation maximisation: after 10 sums are off by a quarter at worst, after 40 by a tenth, and costs fall by 1 to 6 %;
-/// 160 would halve that once more, for a twentieth of the time of a solve to 1e-6.
-const MIXINGS: usize = 40;
 
 impl Run<'_> {
     /// Whether rows are coupled by arcs and row sums alone, so that rows can be normalised.
@@ -65,22 +44,22 @@ impl Run<'_> {
         );
         let open = (self.best_estimate - self.lower_bound).min(self.lower_bound);
         let least = self.settings.gap * self.lower_bound;
-        let target = LEFT_OPEN * open.max(least);
-        master.penalty = self.unit.iter().map(|unit| WIDE * unit.max(scale)).collect();
+        let target = TUNING.left_open * open.max(least);
+        master.penalty = self.unit.iter().map(|unit| TUNING.wide_box * unit.max(scale)).collect();
         master.mu.clone_from(&self.centre);
         master.start(0.1 * scale);
         if !weights.is_empty() {
             // Most of it the incumbent, and a little of every ray.
-            master.x.iter_mut().for_each(|x| *x *= 1.0 - KEPT);
+            master.x.iter_mut().for_each(|x| *x *= 1.0 - TUNING.kept_share);
             for (x, weight) in master.x[generated..].iter_mut().zip(weights) {
-                *x = KEPT * weight;
+                *x = TUNING.kept_share * weight;
             }
-            master.short.x.fill(LEFT_SHORT);
-            master.over.x.fill(LEFT_SHORT);
+            master.short.x.fill(TUNING.left_short);
+            master.over.x.fill(TUNING.left_short);
         }
-        for _ in 0..STEPS {
+        for _ in 0..TUNING.mixing_steps {
             let left = master.step(0.8 * target);
-            let is_met = left <= NEARLY_ONE && master.complementarity() <= target;
+            let is_met = left <= TUNING.nearly_one && master.complementarity() <= target;
             if is_met || self.stop.aborted() {
                 break;
             }
@@ -133,7 +112,7 @@ impl Run<'_> {
         }
         let mass: Vec<f64> = kernels.iter().map(|kernel| kernel.values.iter().sum()).collect();
         let mut x = vec![1.0; rows];
-        for _ in 0..MIXINGS {
+        for _ in 0..TUNING.expectation_rounds {
             let mut sums = vec![0.0; rows];
             for (kernel, x) in kernels.iter().zip(&x) {
                 axpy(*x, &kernel.values, &mut sums);

@@ -20,6 +20,7 @@ mod round;
 mod settle;
 mod start;
 mod sweep;
+mod tuning;
 mod warm;
 
 use crate::cone::{Blocks, NO_ROW, Root, Tree};
@@ -32,30 +33,13 @@ use crate::settings::{Settings, Stop};
 use crate::solution::{Solution, Status, relative_gap};
 use crate::{presolve, verified};
 use master::{Column, Kind, Link, Master};
-use round::{BOX_RADIUS, Round};
+use round::Round;
 use std::sync::Arc;
+use tuning::TUNING;
 pub use warm::WarmStart;
 
 /// What errors call this engine.
 const NAME: &str = "column generation";
-
-/// Above this promised gap the iterate is too far from a vertex to be polished.
-const POLISHED_GAP: f64 = 1e-3;
-
-/// A gap from which on a solve ends while the iterate is still far from every vertex, and the share of its time that goes into
-/// incumbents on the way; of other solves it is less, since polishing will end them.
-const LOOSE_GAP: f64 = 1e-3;
-const LOOSE_SHARE: f64 = 0.5;
-const TIGHT_SHARE: f64 = 0.03;
-
-/// Solves that have not taken so many seconds yet will end soon: their incumbents are not improved on the way.
-const FIRST_SECONDS: f64 = 1.0;
-
-/// Mixing the rays anew takes about as long as so many steps of the master.
-const ATTEMPT_STEPS: f64 = 15.0;
-
-/// A further iteration, and the matrix and proof after it, take about so many times as long as the iteration before.
-const ROUND_AND_END: f64 = 2.5;
 
 /// Solves a problem to the gap asked for: rows at one spot as one, and independent parts by themselves.
 pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
@@ -212,7 +196,7 @@ impl<'a> Run<'a> {
         }
         let rows = problem.rows() as f64;
         let scale = (mean_cost / rows).max(f64::MIN_POSITIVE);
-        let penalty = vec![BOX_RADIUS * scale; problem.rows()];
+        let penalty = vec![TUNING.box_radius * scale; problem.rows()];
         let master = Master::new(blocks.right_side.clone(), links, penalty, settings.threads);
         Ok(Self {
             problem,
@@ -295,12 +279,12 @@ impl<'a> Run<'a> {
 
     /// A strict matrix for the gap promised: near a vertex by polishing the iterate, else by mixing its rays anew.
     fn attempt(&mut self, promised: f64) -> Result<(), Error> {
-        if self.is_plain() && promised > POLISHED_GAP {
+        if self.is_plain() && promised > TUNING.polished_gap {
             self.improve_incumbent();
             return Ok(());
         }
         let polished = self.polish_incumbent();
-        if polished.is_err() && self.is_plain() && self.settings.gap >= LOOSE_GAP {
+        if polished.is_err() && self.is_plain() && self.settings.gap >= TUNING.loose_gap {
             self.improve_incumbent();
             return Ok(());
         }
@@ -310,10 +294,14 @@ impl<'a> Run<'a> {
     /// Whether mixing rays for a better incumbent takes little of the time there is: a promised gap is no matrix, and whoever stops the
     /// solve wants one.
     fn can_afford_attempt(&self) -> bool {
-        let share = if self.settings.gap >= LOOSE_GAP { LOOSE_SHARE } else { TIGHT_SHARE };
+        let share = if self.settings.gap >= TUNING.loose_gap {
+            TUNING.loose_share
+        } else {
+            TUNING.tight_share
+        };
         let seconds = self.stop.seconds();
         self.is_plain()
-            && seconds >= FIRST_SECONDS
+            && seconds >= TUNING.first_seconds
             && self.spent + self.attempt_seconds <= share * seconds
     }
 
@@ -381,7 +369,7 @@ impl<'a> Generator<'a> for Run<'a> {
     }
 
     fn is_late(&self, seconds: f64) -> bool {
-        self.stop.is_too_late_for(ROUND_AND_END * seconds)
+        self.stop.is_too_late_for(TUNING.round_and_end * seconds)
     }
 
     fn incumbent(&mut self) -> &mut Incumbent<'a> {

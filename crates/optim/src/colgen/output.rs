@@ -2,6 +2,7 @@
 
 use super::Run;
 use super::master::Kind;
+use super::tuning::TUNING;
 use crate::bound::proven_nearby;
 use crate::certificate::bound_of_flows;
 use crate::cone::{Prover, Root, Scratch, node_weights, price_all};
@@ -16,12 +17,6 @@ use crate::solution::relative_gap;
 /// would undo the bound. Any margin makes them positive.
 const MARGINS: [f64; 3] = [1e-11, 1e-10, 1e-9];
 
-/// Row sums that are off by more than this are not polished.
-const POLISHED: f64 = 1e-9;
-
-/// A proof may lose this share of the gap wanted.
-const LOSS: f64 = 0.1;
-
 impl Run<'_> {
     /// Takes the matrix of the current iterate, its row sums put right to the last bits, if it is strict and better than what there is.
     /// The iterate itself is left as it was.
@@ -31,7 +26,7 @@ impl Run<'_> {
         let residual = self.master.polish(|| stop.aborted());
         let (z, y) = self.matrix();
         self.master.x = weights;
-        if stop.aborted() || residual > POLISHED {
+        if stop.aborted() || residual > TUNING.polished_sums {
             return Err(Error::StoppedEarly);
         }
         self.offer(z, y)
@@ -67,7 +62,8 @@ impl Run<'_> {
 
     /// Whether a proof falls short of the bound by more than the gap wanted allows.
     fn is_lost(&self, proven: f64) -> bool {
-        relative_gap(self.mean_cost, self.lower_bound, proven) > LOSS * self.settings.gap
+        relative_gap(self.mean_cost, self.lower_bound, proven)
+            > TUNING.proof_loss * self.settings.gap
     }
 
     /// The best duals, lowered by a margin and made feasible for every column, so that the bound is their sum, and that

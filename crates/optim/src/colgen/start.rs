@@ -3,27 +3,11 @@
 use super::Run;
 use super::closed_form::{ClosedForm, closed_form};
 use super::master::{Column, Kind};
-use super::round::{BOX_RADIUS, MASTER_SHARE, Round};
+use super::round::Round;
+use super::tuning::TUNING;
 use crate::cone::{Root, Scratch, largest_point, node_weights, teach};
 use crate::generate::Generator;
 use crate::solution::relative_gap;
-
-/// The closed form is a good place to begin from where no more than this share of all subtrees of all
-/// shortest-path trees would rather move at its duals. Beyond, pricing there takes longer than
-/// what it gives.
-const NEAR_CLOSED_FORM: f64 = 0.006;
-
-/// Rows from which on there is a matrix before the first iteration is over: below, iterations take no second.
-const EARLY_INCUMBENT: usize = 300;
-
-/// So many trees tell what most of them do.
-const SAMPLED_TREES: usize = 200;
-
-/// A row's unit is no smaller than this share of the mean cost of a row.
-const LEAST_UNIT: f64 = 1e-3;
-
-/// Weight of what the closed form leaves out or makes negative: an interior point starts inside.
-const LEAST_WEIGHT: f64 = 1e-3;
 
 impl Run<'_> {
     /// First columns: every y, every block's first point, and one flat ray per set of rows. Returns whether
@@ -47,7 +31,7 @@ impl Run<'_> {
         if is_near && self.start_closed_form(&closed) {
             return true;
         }
-        if self.is_plain() && self.problem.rows() >= EARLY_INCUMBENT {
+        if self.is_plain() && self.problem.rows() >= TUNING.early_incumbent {
             self.mix_kernels(&closed);
         }
         if cones_only && !is_near {
@@ -58,9 +42,9 @@ impl Run<'_> {
 
     /// Measures every row in its smooth dual, and those that have none in a trace of the mean cost.
     fn set_units(&mut self, smooth: &[f64]) {
-        let least = LEAST_UNIT * self.scale();
+        let least = TUNING.least_unit * self.scale();
         self.unit = smooth.iter().map(|unit| unit.max(least)).collect();
-        self.master.penalty = self.unit.iter().map(|unit| BOX_RADIUS * unit).collect();
+        self.master.penalty = self.unit.iter().map(|unit| TUNING.box_radius * unit).collect();
     }
 
     /// Begins from the smooth duals, made feasible: about nine tenths of the optimum even where costs of rows
@@ -131,14 +115,14 @@ impl Run<'_> {
     fn is_near(&mut self, closed: &ClosedForm) -> bool {
         let (mut scratch, mut w) = (Scratch::default(), Vec::new());
         let (mut restless, mut nodes) = (0, 0);
-        let every = self.trees.len().div_ceil(SAMPLED_TREES);
+        let every = self.trees.len().div_ceil(TUNING.sampled_trees);
         let pairs = self.blocks.blocks.iter().zip(&mut self.trees);
         for (block, tree) in pairs.step_by(every.max(1)) {
             node_weights(block, &self.blocks, &closed.mu, &mut w);
             restless += tree.restless(&w, &mut scratch);
             nodes += w.len();
         }
-        restless as f64 <= NEAR_CLOSED_FORM * nodes as f64
+        restless as f64 <= TUNING.near_closed_form * nodes as f64
     }
 
     /// Begins from the duals of the closed form, made feasible, and from its weights; whether that is
@@ -156,7 +140,7 @@ impl Run<'_> {
             match column.kind {
                 Kind::Ray { block } => {
                     first[block] = j;
-                    self.master.x[j] = LEAST_WEIGHT;
+                    self.master.x[j] = TUNING.least_weight;
                 }
                 Kind::Y | Kind::Point { .. } => {}
             }
@@ -164,7 +148,7 @@ impl Run<'_> {
         self.spread_links();
         let mut exact = vec![0.0; self.master.columns.len()];
         for ray in &closed.rays {
-            let weight = ray.weight.max(LEAST_WEIGHT);
+            let weight = ray.weight.max(TUNING.least_weight);
             if ray.is_first {
                 self.master.x[first[ray.block]] = weight;
                 exact[first[ray.block]] = ray.weight;
@@ -182,7 +166,7 @@ impl Run<'_> {
         // Rows that no weight serves yet are charged in full.
         let unserved = self.imbalance();
         let estimate = (self.estimate() + unserved).max(feasible.bound * (1.0 + self.settings.gap));
-        self.target = MASTER_SHARE * (estimate - feasible.bound);
+        self.target = TUNING.master_share * (estimate - feasible.bound);
         self.add_columns(Round { feasible, found, estimate });
         false
     }
@@ -217,7 +201,7 @@ impl Run<'_> {
             if let Kind::Point { link, .. } = column.kind {
                 points[link] += 1.0;
                 if let Some(y) = master.links[link].y {
-                    master.x[y] = master.x[y].min(LEAST_WEIGHT * column.beta.min(1.0));
+                    master.x[y] = master.x[y].min(TUNING.least_weight * column.beta.min(1.0));
                 }
             }
         }

@@ -22,6 +22,7 @@ mod search;
 #[cfg(feature = "parallel")]
 mod transplant;
 mod tree;
+mod tuning;
 #[cfg(feature = "parallel")]
 mod window;
 mod zero;

@@ -6,9 +6,10 @@ use super::colgen::ColumnGeneration;
 use super::glue::Glue;
 use super::rays::WeightedColumns;
 use super::tile::{Task, Tiling, solve_tile};
+use super::tuning::TUNING;
 use super::view::{Stopped, View};
 use super::window::Windows;
-use super::{FarDuals, First, WINDOW_RADIUS, closed_form, ensure_local, first_bound, strict};
+use super::{FarDuals, First, closed_form, ensure_local, first_bound, strict};
 use crate::certificate::{Report, check_sparse, check_while};
 use crate::error::Error;
 use crate::generate::{Generator, Pace, generate_columns};
@@ -19,16 +20,6 @@ use crate::settings::{Settings, Stop};
 use crate::solution::Solution;
 use crate::sparse_rows::SparseRows;
 use crate::verified::ROW_SUM_ERROR;
-
-/// Part of the gap asked for that a tile must promise: gluing takes some, besides repair and strictness.
-const TILE_PROMISE: f64 = 0.5;
-/// How often all tiles are solved, and how much farther halos reach each time.
-const TILE_ROUNDS: usize = 4;
-const MORE_HALO: f64 = 2.0;
-/// A closed form with so many times the gap that is wanted is made without the last of its small entries.
-const FAR_FROM_ENOUGH: f64 = 2.0;
-/// Columns looked at for the one that everyone can report until there is something better.
-const SAMPLED_COLUMNS: usize = 32;
 
 /// One solve.
 pub(super) struct Run<'a> {
@@ -103,9 +94,9 @@ impl<'a> Run<'a> {
     /// Solves tile by tile until what is glued together suffices: once, unless too much of the gap went into the gluing.
     fn solve_in_tiles(&mut self) -> Result<(), Stopped> {
         let gap = self.settings.gap;
-        let mut task = Task { gap, tile_gap: TILE_PROMISE * gap, radius: self.radius() };
+        let mut task = Task { gap, tile_gap: TUNING.tile_promise * gap, radius: self.radius() };
         let mut tiling = self.tiling.for_gap(gap);
-        for _ in 0..TILE_ROUNDS {
+        for _ in 0..TUNING.tile_rounds {
             let mut generation = self.glue_tiles(tiling, task)?;
             self.prove(&mut generation)?;
             let columns = generation.into_matrix(&self.view, self.shrink())?;
@@ -115,7 +106,7 @@ impl<'a> Run<'a> {
                 break;
             }
             task.tile_gap *= 0.5;
-            tiling.halo += MORE_HALO;
+            tiling.halo += TUNING.more_halo;
         }
         Ok(())
     }
@@ -123,7 +114,8 @@ impl<'a> Run<'a> {
     /// Solves tile after tile and glues their cores together.
     fn glue_tiles(&mut self, tiling: Tiling, task: Task) -> Result<ColumnGeneration, Stopped> {
         let tiles = tiling.cut(&self.view);
-        let mut glue = Glue::new(Windows::grow(&self.view, &self.view.graph, WINDOW_RADIUS)?);
+        let mut glue =
+            Glue::new(Windows::grow(&self.view, &self.view.graph, TUNING.window_radius)?);
         for (done, tile) in tiles.iter().enumerate() {
             let problem = self.problem.of_places(&tile.places);
             let left = self.stop.seconds_left() - self.reserve;
@@ -159,7 +151,7 @@ impl<'a> Run<'a> {
             self.view.gather_costs(k, &all, &mut costs);
             costs.iter().sum::<f64>()
         };
-        let sampled = (0..n).step_by(n.div_ceil(SAMPLED_COLUMNS)).map(|k| (k, total(k)));
+        let sampled = (0..n).step_by(n.div_ceil(TUNING.sampled_columns)).map(|k| (k, total(k)));
         sampled.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(k, _)| k)
     }
 
@@ -170,10 +162,11 @@ impl<'a> Run<'a> {
         // Pricing has moved the rays away from the shortest-path trees.
         let columns = columns.with_shortest_path_rays(1.0 - shrink);
         let mut threshold = self.threshold(self.settings.gap);
-        if let Some(form) = closed_form::primal(&self.view, &columns, WINDOW_RADIUS, shrink)? {
+        if let Some(form) = closed_form::primal(&self.view, &columns, TUNING.window_radius, shrink)?
+        {
             let cost: f64 = columns.ray_costs().iter().zip(&form.x).map(|(c, x)| c * x).sum();
             let expected = (cost - self.incumbent.lower_bound) / cost;
-            if expected > FAR_FROM_ENOUGH * self.settings.gap {
+            if expected > TUNING.far_from_enough * self.settings.gap {
                 // It will not be the last.
                 threshold = self.threshold(expected);
             }
@@ -220,7 +213,7 @@ impl<'a> Run<'a> {
     fn radius(&self) -> f64 {
         let beyond = |t: f64| 0.5 * (t * t + 2.0 * t + 2.0) * (-t).exp();
         let mut radius = 8.0;
-        while radius < WINDOW_RADIUS && beyond(radius) > 0.1 * self.settings.gap {
+        while radius < TUNING.window_radius && beyond(radius) > 0.1 * self.settings.gap {
             radius += 0.5;
         }
         radius
