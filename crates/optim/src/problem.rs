@@ -1,4 +1,4 @@
-//! The one shape of all the linear programs (spec section 4), valid by construction.
+//! The one shape of all the linear programs, valid by construction.
 //!
 //! ```text
 //! minimise   sum c_ik z_ik

@@ -91,15 +91,22 @@ impl Engine {
 
     /// The engine's answer, verified, or its error.
     fn tried(self, problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+        let tried = |name, attempt: &dyn Fn(&Problem) -> Result<Solution, Error>| {
+            verified::tried(problem, settings, name, attempt)
+        };
         match self.chosen(problem, settings.gap) {
-            Self::Auto | Self::Colgen => colgen::tried(problem, settings),
+            Self::Auto | Self::Colgen => {
+                tried(colgen::NAME, &|problem| colgen::attempt(problem, settings))
+            }
             #[cfg(feature = "parallel")]
             // It begins with equal rows.
             Self::Large => large::solve(problem, settings),
             #[cfg(feature = "direct")]
-            Self::Benders(options) => benders::tried_with(problem, settings, &options),
+            Self::Benders(options) => {
+                tried(benders::NAME, &|problem| benders::attempt(problem, settings, &options))
+            }
             #[cfg(feature = "direct")]
-            Self::Direct => direct::tried(problem, settings),
+            Self::Direct => tried(direct::NAME, &|problem| direct::attempt(problem, settings)),
         }
     }
 }

@@ -37,7 +37,7 @@ use subproblem::{Subproblem, Verdict};
 pub const PAPER_GAP: f64 = 0.01;
 
 /// What errors call this engine.
-const NAME: &str = "Benders";
+pub(crate) const NAME: &str = "Benders";
 
 /// More iterations than this are not worth it: the best so far is returned.
 const MOST_ITERATIONS: usize = 100;
@@ -79,16 +79,12 @@ pub fn solve_with(
     verified::solve(problem, settings, NAME, |problem| attempt(problem, settings, options))
 }
 
-/// As [`solve_with`], but an error where nothing is found that holds.
-pub(crate) fn tried_with(
+/// As [`solve_with`], unverified.
+pub(crate) fn attempt(
     problem: &Problem,
     settings: &Settings,
     options: &Options,
 ) -> Result<Solution, Error> {
-    verified::tried(problem, settings, NAME, |problem| attempt(problem, settings, options))
-}
-
-fn attempt(problem: &Problem, settings: &Settings, options: &Options) -> Result<Solution, Error> {
     coincident::solve(problem, settings, |merged| solve_merged(merged, settings, options))
 }
 

@@ -1,4 +1,4 @@
-//! The closed form: every ray a shortest-path ray (engine notes, "Large eps is nearly closed form").
+//! The closed form: every ray a shortest-path ray, which at large eps is nearly the optimum.
 //!
 //! Row i is served by its cheapest column k(i) with the ray `E_ij = exp(-eps D_ij)` rooted at i. If no
 //! other ray prices out, the optimum is `E x = 1` with the duals `E mu = c_bar`: one linear solve. Where

@@ -39,19 +39,14 @@ use tuning::TUNING;
 pub use warm::WarmStart;
 
 /// What errors call this engine.
-const NAME: &str = "column generation";
+pub(crate) const NAME: &str = "column generation";
 
 /// Solves a problem to the gap asked for: rows at one spot as one, and independent parts by themselves.
 pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
     verified::solve(problem, settings, NAME, |problem| attempt(problem, settings))
 }
 
-/// As [`solve`], but an error where nothing is found that holds.
-pub(crate) fn tried(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
-    verified::tried(problem, settings, NAME, |problem| attempt(problem, settings))
-}
-
-/// As [`solve`], unverified: for engines that look at what they are given themselves.
+/// As [`solve`], unverified: for those who look at what they are given themselves.
 pub(crate) fn attempt(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
     presolve::solve(problem, settings, |part, settings| {
         if part.mean_cost() == 0.0 {
@@ -106,9 +101,10 @@ fn attempt_from(
     if !is_solved {
         generate_columns(&mut run)?;
     }
-    run.leave(warm);
     let failed = run.failed.take().unwrap_or(Error::StoppedEarly);
-    run.incumbent.solution(run.generated).ok_or(failed)
+    let solution = run.incumbent.solution(run.generated).ok_or(failed)?;
+    run.leave(warm);
+    Ok(solution)
 }
 
 /// One solve in progress.
@@ -137,9 +133,9 @@ struct Run<'a> {
     /// Complementarity that the master is brought down to before it is priced.
     target: f64,
     /// How much wider than usual the box around the duals is.
-    leaning: f64,
+    widened: f64,
     /// How much narrower, after steps back.
-    caution: f64,
+    narrowed: f64,
     generated: usize,
     /// Whether the last round raised the bound, and how many did not after one that did not either.
     raised: bool,
@@ -215,8 +211,8 @@ impl<'a> Run<'a> {
             centre_bound: 0.0,
             largest_cost: largest_cost(problem),
             target: f64::INFINITY,
-            leaning: 1.0,
-            caution: 1.0,
+            widened: 1.0,
+            narrowed: 1.0,
             generated: 0,
             raised: true,
             idle_rounds: 0,

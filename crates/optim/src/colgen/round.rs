@@ -57,7 +57,7 @@ impl Run<'_> {
 
     /// A fresh iterate over the columns there are, around the best duals.
     fn begin_anew(&mut self) {
-        self.leaning = 1.0;
+        self.widened = 1.0;
         self.master.penalty = self.unit.iter().map(|unit| TUNING.box_radius * unit).collect();
         self.master.mu.clone_from(&self.best_mu);
         self.master.box_centre.clone_from(&self.best_mu);
@@ -126,11 +126,11 @@ impl Run<'_> {
         if feasible.bound > self.centre_bound {
             self.centre_bound = feasible.bound;
             self.centre.clone_from(&feasible.mu);
-            self.caution = (TUNING.wider_again * self.caution).max(1.0);
+            self.narrowed = (TUNING.wider_again * self.narrowed).max(1.0);
         } else if self.is_step_back(feasible.bound) {
             feasible.bound = self.centre_bound;
             feasible.mu.clone_from(&self.centre);
-            self.caution = (TUNING.narrower * self.caution).min(TUNING.narrowest);
+            self.narrowed = (TUNING.narrower * self.narrowed).min(TUNING.narrowest);
         }
         (feasible, found)
     }
@@ -148,11 +148,11 @@ impl Run<'_> {
         let open = (estimate - feasible.bound).max(0.0);
         let gap = relative_gap(self.mean_cost, estimate, feasible.bound).clamp(1e-12, 1.0);
         if self.imbalance() > 0.3 * open {
-            self.leaning *= 2.0;
+            self.widened *= 2.0;
         } else {
-            self.leaning = (0.7 * self.leaning).max(1.0);
+            self.widened = (0.7 * self.widened).max(1.0);
         }
-        let radius = TUNING.box_radius * gap.sqrt().sqrt() * self.leaning / self.caution;
+        let radius = TUNING.box_radius * gap.sqrt().sqrt() * self.widened / self.narrowed;
         self.master.penalty = self.unit.iter().map(|unit| radius * unit).collect();
     }
 

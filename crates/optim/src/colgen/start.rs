@@ -5,7 +5,7 @@ use super::closed_form::{ClosedForm, closed_form};
 use super::master::{Column, Kind};
 use super::round::Round;
 use super::tuning::TUNING;
-use crate::cone::{Root, Scratch, largest_point, node_weights, teach};
+use crate::cone::{Root, Scratch, largest_point, node_weights, warm_start};
 use crate::generate::Generator;
 use crate::solution::relative_gap;
 
@@ -51,7 +51,7 @@ impl Run<'_> {
     /// differ by orders of magnitude, and near enough everywhere for pricing to be cheap.
     fn start_smooth(&mut self, smooth: Vec<f64>) {
         // Far from every shortest-path tree.
-        teach(&self.blocks, &mut self.trees, &smooth, self.settings.threads != 1);
+        warm_start(&self.blocks, &mut self.trees, &smooth, self.settings.threads != 1);
         self.master.mu = smooth;
         let (feasible, found) = self.separate();
         for (index, point) in &found {
@@ -114,15 +114,15 @@ impl Run<'_> {
     /// part of the trees.
     fn is_near(&mut self, closed: &ClosedForm) -> bool {
         let (mut scratch, mut w) = (Scratch::default(), Vec::new());
-        let (mut restless, mut nodes) = (0, 0);
+        let (mut improving, mut nodes) = (0, 0);
         let every = self.trees.len().div_ceil(TUNING.sampled_trees);
         let pairs = self.blocks.blocks.iter().zip(&mut self.trees);
         for (block, tree) in pairs.step_by(every.max(1)) {
             node_weights(block, &self.blocks, &closed.mu, &mut w);
-            restless += tree.restless(&w, &mut scratch);
+            improving += tree.improving_subtrees(&w, &mut scratch);
             nodes += w.len();
         }
-        restless as f64 <= TUNING.near_closed_form * nodes as f64
+        improving as f64 <= TUNING.near_closed_form * nodes as f64
     }
 
     /// Begins from the duals of the closed form, made feasible, and from its weights; whether that is

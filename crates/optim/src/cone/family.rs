@@ -44,7 +44,7 @@ pub(crate) fn family(
 }
 
 /// Prices every cone from its own tree or, where fewer subtrees of that one would rather move, from that of the member before it.
-pub(crate) fn teach(blocks: &Blocks, trees: &mut [Tree], mu: &[f64], parallel: bool) {
+pub(crate) fn warm_start(blocks: &Blocks, trees: &mut [Tree], mu: &[f64], parallel: bool) {
     let families = families(blocks);
     let mut take = |member: &Member| std::mem::take(&mut trees[member.column as usize]);
     let mut classes: Vec<Vec<Tree>> =
@@ -58,7 +58,8 @@ pub(crate) fn teach(blocks: &Blocks, trees: &mut [Tree], mu: &[f64], parallel: b
             let block = &blocks.blocks[member.column as usize];
             node_weights(block, blocks, mu, w);
             if let Some(other) = member.starts_from.map(|other| other as usize)
-                && trees[other].restless(w, scratch) < trees[at].restless(w, scratch)
+                && trees[other].improving_subtrees(w, scratch)
+                    < trees[at].improving_subtrees(w, scratch)
             {
                 trees[at] = trees[other].clone();
             }
@@ -144,7 +145,7 @@ mod tests {
         let nowhere = vec![f64::NEG_INFINITY; blocks.blocks.len()];
         let mut alone = blocks.first_trees(false);
         let mut taught = blocks.first_trees(false);
-        teach(&blocks, &mut taught, &mu, true);
+        warm_start(&blocks, &mut taught, &mu, true);
         let alone = price_all(&blocks, &mut alone, &mu, &nowhere, false);
         let taught = price_all(&blocks, &mut taught, &mu, &nowhere, false);
         assert!(alone.bound < 0.0);

@@ -25,7 +25,7 @@ use crate::solution::Solution;
 use crate::verified;
 
 /// What errors call this engine.
-const NAME: &str = "direct";
+pub(crate) const NAME: &str = "direct";
 
 /// The largest program accepted: entries times (1 + arcs per row), beyond which memory runs out.
 const SIZE_LIMIT: usize = 50_000_000;
@@ -38,12 +38,8 @@ pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> 
     verified::solve(problem, settings, NAME, |problem| attempt(problem, settings))
 }
 
-/// As [`solve`], but an error where nothing is found that holds.
-pub(crate) fn tried(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
-    verified::tried(problem, settings, NAME, |problem| attempt(problem, settings))
-}
-
-fn attempt(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+/// As [`solve`], unverified.
+pub(crate) fn attempt(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
     coincident::solve(problem, settings, |merged| solve_merged(merged, settings))
 }
 

@@ -39,22 +39,22 @@ pub(crate) fn dual(view: &View<'_>, columns: &Columns) -> Result<Vec<f64>, Stopp
 /// trees, which `columns` starts with, stay where they are at `mu`.
 pub(crate) fn is_near(columns: &Columns, mu: &[f64]) -> bool {
     let windows = &columns.windows;
-    let restless: usize = (0..windows.columns())
+    let improving: usize = (0..windows.columns())
         .into_par_iter()
         .map(|k| {
             let (window, range) = (windows.of(k), windows.range(k));
             let weight = |((&i, c), &r): ((&u32, &f64), &f32)| (c - mu[i as usize]) * f64::from(r);
             let entries = window.rows.iter().zip(&columns.cost[range.clone()]);
             let mut sum: Vec<f64> = entries.zip(&columns.ray[range]).map(weight).collect();
-            let mut restless = 0;
+            let mut improving = 0;
             for at in (1..sum.len()).rev() {
-                restless += usize::from(sum[at] < 0.0);
+                improving += usize::from(sum[at] < 0.0);
                 sum[window.parent[at] as usize] += sum[at];
             }
-            restless
+            improving
         })
         .sum();
-    restless as f64 <= TUNING.near_closed_form * windows.entries() as f64
+    improving as f64 <= TUNING.near_closed_form * windows.entries() as f64
 }
 
 /// Weights for the current rays with row sums of at least 1, and 1 wherever possible.

@@ -299,7 +299,7 @@ mod tests {
                 let tight = if tree.is_at_ceiling(node) { links.up[at] } else { -links.up[at] };
                 assert!((apart - tight).abs() <= 1e-11, "row {node}: {apart}, not {tight}");
             }
-            assert_eq!(tree.restless(&w, &mut scratch), 0);
+            assert_eq!(tree.improving_subtrees(&w, &mut scratch), 0);
         }
     }
 }
