@@ -180,6 +180,15 @@ impl Problem {
         Ok(Self { cost: std::sync::Arc::new(cost), ..self.clone() })
     }
 
+    /// The same problem with every entry at the same price, so that any matrix is as good as another.
+    pub(crate) fn with_even_costs(&self) -> Result<Self, Error> {
+        self.with_cost(DenseCost::new(
+            self.rows,
+            self.columns,
+            vec![1.0; self.rows * self.columns],
+        )?)
+    }
+
     /// The same problem with every factor of a column multiplied by a number of its own, a power of two; a fixed y is
     /// divided by it. `None` where a factor would leave (0, 1].
     pub(crate) fn with_factors_scaled(&self, scale: &[f64]) -> Option<Self> {

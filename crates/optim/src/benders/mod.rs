@@ -19,7 +19,6 @@ use crate::bound::proven_bound;
 use crate::certificate::check;
 use crate::colgen;
 use crate::cone::for_each;
-use crate::cost::DenseCost;
 use crate::direct::{Costs, Limits};
 use crate::error::{Error, Infeasibility};
 use crate::incumbent::{Estimate, Incumbent};
@@ -156,10 +155,8 @@ fn solve_merged(
 /// A y that every subproblem can live with, from the problem without its costs; an error where
 /// there is none. Asked only where the central path does not find the feasible set.
 fn feasible_y(problem: &Problem, settings: &Settings) -> Result<Option<Vec<f64>>, Error> {
-    let entries = problem.rows() * problem.columns();
-    let constant = DenseCost::new(problem.rows(), problem.columns(), vec![1.0; entries])?;
     let settings = Settings { progress: None, gap: 0.5, ..settings.clone() };
-    match colgen::attempt(&problem.with_cost(constant)?, &settings) {
+    match colgen::attempt(&problem.with_even_costs()?, &settings) {
         Ok(solution) => Ok(Some(solution.y)),
         Err(error @ Error::Infeasible { .. }) => Err(error),
         Err(_) => Ok(None),

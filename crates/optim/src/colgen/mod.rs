@@ -24,7 +24,6 @@ mod tuning;
 mod warm;
 
 use crate::cone::{Blocks, NO_ROW, Root, Tree};
-use crate::cost::DenseCost;
 use crate::error::{Error, Infeasibility};
 use crate::generate::{Generator, Pace, generate_columns};
 use crate::incumbent::{Estimate, Incumbent};
@@ -59,9 +58,8 @@ pub(crate) fn attempt(problem: &Problem, settings: &Settings) -> Result<Solution
 /// Any feasible matrix will do where nothing costs anything. With every entry at the same price, which row sums
 /// fix, the engine finds one.
 fn solve_without_cost(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
-    let (rows, columns) = (problem.rows(), problem.columns());
-    let even = DenseCost::new(rows, columns, vec![1.0; rows * columns])?;
-    let found = attempt_from(&problem.with_cost(even)?, settings, &mut WarmStart::default())?;
+    let even = problem.with_even_costs()?;
+    let found = attempt_from(&even, settings, &mut WarmStart::default())?;
     let mut solution =
         Solution { status: Status::Optimal, objective: 0.0, lower_bound: 0.0, gap: 0.0, ..found };
     solution.certificate.mu.fill(0.0);

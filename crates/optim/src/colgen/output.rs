@@ -5,7 +5,7 @@ use super::master::Kind;
 use super::tuning::TUNING;
 use crate::bound::proven_nearby;
 use crate::certificate::bound_of_flows;
-use crate::cone::{Prover, Root, Scratch, node_weights, price_all};
+use crate::cone::{Prices, Prover, Root, Scratch, node_weights, price_all};
 use crate::error::Error;
 use crate::matrix::DenseMatrix;
 use crate::solution::relative_gap;
@@ -69,11 +69,9 @@ impl Run<'_> {
     /// The best duals, lowered by a margin and made feasible for every column, so that the bound is their sum, and that
     /// bound, proven by flows and rounded down.
     fn proven_below(&mut self, margin: f64) -> (Vec<f64>, f64) {
-        let nowhere = vec![f64::NEG_INFINITY; self.trees.len()];
-        let parallel = self.settings.threads != 1;
         let rows = self.best_mu.iter().zip(&self.unit);
         let mut mu: Vec<f64> = rows.map(|(mu, unit)| mu - margin * unit).collect();
-        let prices = price_all(&self.blocks, &mut self.trees, &mu, &nowhere, parallel);
+        let prices = self.price_at(&mu);
         let (mut scratch, mut w) = (Scratch::default(), Vec::new());
         let blocks = self.blocks.blocks.iter().zip(&mut self.trees).zip(&prices.blocks);
         for ((block, tree), price) in blocks {
@@ -103,11 +101,15 @@ impl Run<'_> {
         (mu, bound)
     }
 
+    /// Prices every block, without asking for points.
+    pub(super) fn price_at(&mut self, mu: &[f64]) -> Prices {
+        let nowhere = vec![f64::NEG_INFINITY; self.trees.len()];
+        price_all(&self.blocks, &mut self.trees, mu, &nowhere, self.settings.threads != 1)
+    }
+
     /// The bound that flows prove for these duals, rounded down.
     pub(super) fn bound_of(&mut self, mu: &[f64]) -> f64 {
-        let nowhere = vec![f64::NEG_INFINITY; self.trees.len()];
-        let parallel = self.settings.threads != 1;
-        price_all(&self.blocks, &mut self.trees, mu, &nowhere, parallel);
+        self.price_at(mu);
         let flows = Prover::new(self.problem).flows(&self.blocks, &self.trees, mu);
         bound_of_flows(self.problem, mu, &flows).max(0.0)
     }

@@ -183,9 +183,7 @@ impl Run<'_> {
         let mut mu = feasible.mu;
         mu.iter_mut().for_each(|mu| *mu -= centre);
         if !self.master.links.is_empty() {
-            let nowhere = vec![f64::NEG_INFINITY; self.trees.len()];
-            let parallel = self.settings.threads != 1;
-            let prices = price_all(&self.blocks, &mut self.trees, &mu, &nowhere, parallel);
+            let prices = self.price_at(&mu);
             for (index, link) in self.link_of_block.iter().enumerate() {
                 let Some(link) = *link else { continue };
                 let block = &self.blocks.blocks[index];
