@@ -140,3 +140,99 @@ impl Advance {
         iteration - self.iteration >= pace.idle_iterations || iteration >= pace.most_iterations
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certificate::Report;
+    use crate::matrix::{DenseMatrix, Matrix};
+    use crate::settings::Settings;
+
+    /// Promises what is written down, and keeps it but for a factor.
+    struct Scripted<'a> {
+        incumbent: Incumbent<'a>,
+        promises: Box<dyn Fn(usize) -> f64>,
+        kept: f64,
+        concluded: Vec<usize>,
+    }
+
+    impl<'a> Generator<'a> for Scripted<'a> {
+        const PACE: Pace = Pace {
+            promise: 0.5,
+            milestone: 0.1,
+            near: 2.0,
+            retry: 0.5,
+            pause: usize::MAX,
+            most_iterations: 20,
+            idle_iterations: 4,
+            advanced: 0.99,
+        };
+
+        fn iterate(&mut self) -> Result<Estimate, Error> {
+            let gap = (self.promises)(self.incumbent.iterations + 1);
+            Ok(Estimate { gap, bound: 0.0, columns: 1 })
+        }
+
+        fn conclude(&mut self, promised: f64, _: bool) -> Result<(), Error> {
+            self.concluded.push(self.incumbent.iterations);
+            self.incumbent.prove(vec![1.0], 1.0);
+            let report = Report {
+                worst_log_excess: -1.0,
+                worst_entry: None,
+                worst_row_sum_error: 0.0,
+                worst_row: 0,
+                not_a_probability: None,
+                broken_tie: None,
+                broken_bound: None,
+                broken_y: None,
+                cost: 1.0 / (1.0 - self.kept * promised),
+            };
+            self.incumbent.offer(Matrix::Dense(DenseMatrix::zeros(1, 1)), vec![], report, 1.0)
+        }
+
+        fn is_late(&self, _: f64) -> bool {
+            false
+        }
+
+        fn incumbent(&mut self) -> &mut Incumbent<'a> {
+            &mut self.incumbent
+        }
+    }
+
+    /// The iterations in which matrices were made, and the gap in the end, where 1 % is wanted.
+    fn run(promises: impl Fn(usize) -> f64 + 'static, kept: f64) -> (Vec<usize>, f64) {
+        let settings = Settings::to_gap(0.01);
+        let incumbent = Incumbent::new(&settings, settings.start_watch().unwrap(), 1, 1.0);
+        let mut scripted =
+            Scripted { incumbent, promises: Box::new(promises), kept, concluded: vec![] };
+        generate_columns(&mut scripted).unwrap();
+        let solution = scripted.incumbent.solution(1).unwrap();
+        let costs = solution.trace.windows(2);
+        assert!(costs.into_iter().all(|pair| pair[1].upper_bound <= pair[0].upper_bound));
+        assert_eq!(solution.trace.last().unwrap().upper_bound, solution.objective);
+        (scripted.concluded, solution.gap)
+    }
+
+    #[test]
+    fn matrices_are_made_at_milestones_and_at_the_end() {
+        let halving = |iteration| 0.5_f64.powi(iteration as i32);
+        let (made, gap) = run(halving, 1.0);
+        assert_eq!(made, [4, 8]);
+        assert!(gap <= 0.01);
+        // What keeps a quarter of its promise is asked for again, at half of it each time.
+        assert_eq!(run(halving, 4.0).0, [4, 8, 9]);
+    }
+
+    #[test]
+    fn iterations_that_bring_nothing_forward_are_the_last() {
+        let (made, gap) = run(|_| 0.5, 1.0);
+        assert_eq!(made, [5]);
+        assert!((gap - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn there_are_not_more_iterations_than_agreed() {
+        let creeping = |iteration| 0.9 * 0.98_f64.powi(iteration as i32);
+        assert_eq!(run(creeping, 1.0).0, [20]);
+    }
+}
