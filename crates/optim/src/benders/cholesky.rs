@@ -1,7 +1,4 @@
-//! Cholesky factors of the small dense matrices that the central path eliminates with. Pivots are judged one by one, each beside its
-//! own diagonal entry: users' scales differ by more than a threshold for the whole matrix would bear.
-
-use crate::colgen::dense::dot;
+//! Cholesky factors of the small dense matrices that the central path eliminates with.
 
 /// A symmetric positive definite matrix, row-major; the lower triangle counts.
 #[derive(Debug, Clone)]
@@ -70,4 +67,16 @@ impl Factor {
             b[..i].iter_mut().zip(row).for_each(|(b, l)| *b -= l * x);
         }
     }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut lanes = [0.0; 4];
+    let (a4, b4) = (a.chunks_exact(4), b.chunks_exact(4));
+    let tail: f64 = a4.remainder().iter().zip(b4.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in a4.zip(b4) {
+        for lane in 0..4 {
+            lanes[lane] += a[lane] * b[lane];
+        }
+    }
+    lanes.iter().sum::<f64>() + tail
 }

@@ -6,7 +6,7 @@
 //! rays found join the iterate where it stands.
 
 mod closed_form;
-pub(crate) mod dense;
+mod dense;
 mod dual;
 mod incumbent;
 mod interior;
