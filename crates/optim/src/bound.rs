@@ -9,10 +9,6 @@ use crate::error::{Error, length};
 use crate::presolve::scaling::Scaled;
 use crate::problem::Problem;
 
-/// More rows than this are proven on windows where that is possible.
-#[cfg(feature = "parallel")]
-const LARGEST_WHOLE: usize = 3_000;
-
 /// Beyond this `eps d` a flow of 1 has a rounding error above 1 at its other end.
 const FAR: f64 = 40.0;
 
@@ -24,9 +20,8 @@ pub fn proven_bound(problem: &Problem, mu: &[f64]) -> Result<f64, Error> {
             return Err(Error::NotFinite { field: "mu", index: vec![i], value });
         }
     }
-    // Trees over all rows for every column would fill the memory: on large maps they live on windows.
     #[cfg(feature = "parallel")]
-    if problem.rows() > LARGEST_WHOLE && crate::large::applies(problem) {
+    if problem.rows() > crate::solve::SIZES.proven_whole && crate::large::applies(problem) {
         return crate::large::proven_bound(problem, mu);
     }
     match Scaled::of(problem)? {

@@ -33,6 +33,8 @@ pub mod direct;
 mod error;
 #[cfg(feature = "format")]
 pub mod format;
+mod generate;
+mod incumbent;
 #[cfg(feature = "parallel")]
 pub mod large;
 mod matrix;

@@ -1,4 +1,4 @@
-//! The one shape of all the linear programs (spec section 4), valid by construction.
+//! The one shape of all the linear programs, valid by construction.
 //!
 //! ```text
 //! minimise   sum c_ik z_ik
@@ -180,6 +180,15 @@ impl Problem {
         Ok(Self { cost: std::sync::Arc::new(cost), ..self.clone() })
     }
 
+    /// The same problem with every entry at the same price, so that any matrix is as good as another.
+    pub(crate) fn with_even_costs(&self) -> Result<Self, Error> {
+        self.with_cost(DenseCost::new(
+            self.rows,
+            self.columns,
+            vec![1.0; self.rows * self.columns],
+        )?)
+    }
+
     /// The same problem with every factor of a column multiplied by a number of its own, a power of two; a fixed y is
     /// divided by it. `None` where a factor would leave (0, 1].
     pub(crate) fn with_factors_scaled(&self, scale: &[f64]) -> Option<Self> {
@@ -224,21 +233,23 @@ impl Problem {
         let cost = self.cost.restricted(places).unwrap_or_else(|| {
             Box::new(SomePlaces { cost: self.cost.clone(), places: places.to_vec() })
         });
-        let arcs = self
-            .arcs
-            .iter()
-            .filter_map(|arc| Some(Arc { i: position[arc.i]?, j: position[arc.j]?, d: arc.d }));
         Self {
             epsilon: self.epsilon,
             rows: places.len(),
             columns: places.len(),
             groups: places.iter().map(|&i| self.groups[i as usize]).collect(),
             cost: cost.into(),
-            arcs: arcs.collect(),
+            arcs: self.arcs_between(&position),
             ties: None,
             bounds: Vec::new(),
             fixed_y: None,
         }
+    }
+
+    /// The arcs between rows that have a new position, in terms of that.
+    fn arcs_between(&self, position: &[Option<usize>]) -> Vec<Arc> {
+        let moved = |arc: &Arc| Some(Arc { i: position[arc.i]?, j: position[arc.j]?, d: arc.d });
+        self.arcs.iter().filter_map(moved).collect()
     }
 
     /// The parts of the same problem over some of its rows, which must not repeat; arcs to other rows are dropped.
@@ -254,10 +265,6 @@ impl Problem {
             let factors = rows.iter().flat_map(|row| &ties.factors[row * columns..][..columns]);
             Ties { columns, factors: factors.copied().collect() }
         });
-        let arcs = self
-            .arcs
-            .iter()
-            .filter_map(|arc| Some(Arc { i: position[arc.i]?, j: position[arc.j]?, d: arc.d }));
         let bounds = self
             .bounds
             .iter()
@@ -266,7 +273,7 @@ impl Problem {
             epsilon: self.epsilon,
             groups: rows.iter().map(|&row| self.groups[row]).collect(),
             cost: Box::new(DenseCost::new(rows.len(), columns, costs)?),
-            arcs: arcs.collect(),
+            arcs: self.arcs_between(&position),
             ties,
             bounds: bounds.collect(),
             fixed_y: self.fixed_y.clone(),

@@ -2,17 +2,11 @@
 //! and what breaks a constraint by a little costs less than it should.
 
 use crate::certificate::{Report, check};
+use crate::colgen::normalise::normalise;
 use crate::colgen::repair::close;
 use crate::matrix::{DenseMatrix, Matrix};
 use crate::problem::Problem;
 use crate::verified::ROW_SUM_ERROR;
-
-/// At this power rows may be divided by their sums whatever those are: a sum varies along an arc by no more than its entries do,
-/// so both together stay within epsilon. A little less than a half, for rounding.
-const SAFE_POWER: f64 = 0.499;
-
-/// Halvings between that power and 1.
-const HALVINGS: usize = 40;
 
 /// Closures of 60 passes each; paths have fewer arcs than 60 times that.
 const CLOSURES: usize = 1_000;
@@ -20,63 +14,29 @@ const CLOSURES: usize = 1_000;
 /// A strict matrix near `draft`, and what the checker says of it.
 ///
 /// Entries that are too small beside their neighbours' are raised to what these allow (the least matrix above the draft that keeps
-/// the arcs), and rows are divided by their sums. Where sums differ that may break arcs; then the columns are flattened before: each
-/// entry, as a share of its column's largest, is raised to a power below one, as near to one as the checker allows.
+/// the arcs), and rows are brought to a sum of one as the engine brings its own.
 ///
-/// `None` where entries are tied or bounded, where a row is empty, and where an entry is no number.
+/// `None` where entries are tied or bounded, where a row is empty, where an entry is no number, and where sums are too far apart.
 pub fn strict(problem: &Problem, draft: &DenseMatrix) -> Option<(Matrix, Report)> {
     let (rows, columns) = (problem.rows(), problem.columns());
     let is_plain = !problem.has_ties() && problem.bounds().is_empty();
     if !is_plain || (draft.rows(), draft.columns()) != (rows, columns) {
         return None;
     }
-    let mut closed = DenseMatrix::zeros(rows, columns);
+    let mut z = DenseMatrix::zeros(rows, columns);
     for i in 0..rows {
-        for (value, drafted) in closed.row_mut(i).iter_mut().zip(draft.row(i)) {
+        for (value, drafted) in z.row_mut(i).iter_mut().zip(draft.row(i)) {
             *value = drafted.is_finite().then_some(drafted.max(0.0))?;
         }
     }
-    (0..CLOSURES).find(|_| close(problem, &mut closed))?;
-    let attempt = |power: f64| {
-        let z = Matrix::Dense(divided(&closed, power)?);
-        let report = check(problem, &z, &[]);
-        let holds = report.is_strict() && report.worst_row_sum_error <= ROW_SUM_ERROR;
-        holds.then_some((z, report))
-    };
-    if let Some(unflattened) = attempt(1.0) {
-        return Some(unflattened);
-    }
-    let (mut low, mut high) = (SAFE_POWER, 1.0);
-    let mut best = attempt(low)?;
-    for _ in 0..HALVINGS {
-        let middle = 0.5 * (low + high);
-        match attempt(middle) {
-            Some(found) => (low, best) = (middle, found),
-            None => high = middle,
-        }
-    }
-    Some(best)
-}
-
-/// Columns flattened by a power, then rows divided by their sums; `None` where a sum is zero.
-fn divided(closed: &DenseMatrix, power: f64) -> Option<DenseMatrix> {
-    let mut largest = vec![0.0_f64; closed.columns()];
-    for i in 0..closed.rows() {
-        for (largest, &value) in largest.iter_mut().zip(closed.row(i)) {
-            *largest = largest.max(value);
-        }
-    }
-    let mut z = closed.clone();
-    for i in 0..z.rows() {
-        let row = z.row_mut(i);
-        for (value, &largest) in row.iter_mut().zip(&largest).filter(|(_, largest)| **largest > 0.0)
-        {
-            *value = largest * (*value / largest).powf(power);
-        }
-        let sum: f64 = row.iter().sum();
-        (sum > 0.0).then(|| row.iter_mut().for_each(|value| *value /= sum))?;
-    }
-    Some(z)
+    (0..CLOSURES).find(|_| close(problem, &mut z))?;
+    normalise(problem, &mut z, true).then_some(())?;
+    // Dividing rounds, and rounding may have broken an arc that has no slack.
+    (0..CLOSURES).find(|_| close(problem, &mut z))?;
+    let z = Matrix::Dense(z);
+    let report = check(problem, &z, &[]);
+    let holds = report.is_strict() && report.worst_row_sum_error <= ROW_SUM_ERROR;
+    holds.then_some((z, report))
 }
 
 #[cfg(test)]

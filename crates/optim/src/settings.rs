@@ -164,13 +164,18 @@ impl Stop<'_> {
         let cancelled = self.settings.cancel.as_ref();
         cancelled.is_some_and(|flag| flag.load(Ordering::Relaxed))
             || self.aborted()
-            || self.settings.time_limit.is_some_and(|limit| self.seconds() >= limit.as_secs_f64())
+            || self.seconds_left() <= 0.0
     }
 
     /// Whether work of so many seconds would end after the time limit, where the result is wanted by then.
     pub fn is_too_late_for(&self, seconds: f64) -> bool {
-        let limit = self.settings.time_limit.filter(|_| self.settings.on_time);
-        limit.is_some_and(|limit| self.seconds() + seconds >= limit.as_secs_f64())
+        self.settings.on_time && self.seconds_left() <= seconds
+    }
+
+    /// Seconds until the time limit; infinite without one.
+    pub fn seconds_left(&self) -> f64 {
+        let limit = self.settings.time_limit;
+        limit.map_or(f64::INFINITY, |limit| limit.as_secs_f64() - self.seconds())
     }
 
     /// Whether the caller wants no result any more.

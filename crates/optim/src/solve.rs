@@ -34,7 +34,8 @@ pub enum Engine {
 }
 
 /// From what size on which engine is asked. Nobody else knows of sizes.
-struct Sizes {
+#[cfg_attr(not(feature = "parallel"), allow(dead_code))]
+pub(crate) struct Sizes {
     /// Rows above which the engine for large maps is taken where it applies: the dense master needs memory with the square and time
     /// with the cube of the rows. At 2,500 rows and eps*spacing 0.94 it takes 30 s to 2 %, the other 2 s.
     dense_rows: usize,
@@ -47,14 +48,18 @@ struct Sizes {
     tight_gap: f64,
     /// Up to so many entries another engine is asked where the first one fails: it takes no more than seconds.
     cheap_entries: usize,
+    /// Bounds of more rows than this are proven on windows where that is possible: trees over all rows for every column would fill the
+    /// memory.
+    pub(crate) proven_whole: usize,
 }
 
-const SIZES: Sizes = Sizes {
+pub(crate) const SIZES: Sizes = Sizes {
     dense_rows: 2_000,
     dense_rows_if_fine: 5_000,
     fine: 0.75,
     tight_gap: 1e-4,
     cheap_entries: 10_000,
+    proven_whole: 3_000,
 };
 
 impl Engine {
@@ -90,15 +95,22 @@ impl Engine {
 
     /// The engine's answer, verified, or its error.
     fn tried(self, problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+        let tried = |name, attempt: &dyn Fn(&Problem) -> Result<Solution, Error>| {
+            verified::tried(problem, settings, name, attempt)
+        };
         match self.chosen(problem, settings.gap) {
-            Self::Auto | Self::Colgen => colgen::tried(problem, settings),
+            Self::Auto | Self::Colgen => {
+                tried(colgen::NAME, &|problem| colgen::attempt(problem, settings))
+            }
             #[cfg(feature = "parallel")]
             // It begins with equal rows.
             Self::Large => large::solve(problem, settings),
             #[cfg(feature = "direct")]
-            Self::Benders(options) => benders::tried_with(problem, settings, &options),
+            Self::Benders(options) => {
+                tried(benders::NAME, &|problem| benders::attempt(problem, settings, &options))
+            }
             #[cfg(feature = "direct")]
-            Self::Direct => direct::tried(problem, settings),
+            Self::Direct => tried(direct::NAME, &|problem| direct::attempt(problem, settings)),
         }
     }
 }

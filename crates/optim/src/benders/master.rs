@@ -11,12 +11,10 @@
 
 use super::subproblem::Subproblem;
 use crate::certificate::rounding::LowSum;
+use crate::direct::interior::minimise;
 use crate::direct::{AffineBound, Costs, LEAST_GROWTH, Limits, Multipliers};
 use clarabel::algebra::CscMatrix;
-use clarabel::solver::{
-    DefaultSettings, DefaultSolution, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus,
-    SupportedConeT,
-};
+use clarabel::solver::{DefaultSolution, SolverStatus};
 
 /// A cut without a multiplier for so many iterations rests until it is violated again.
 const MOST_IDLE: u32 = 1;
@@ -233,24 +231,8 @@ impl Master {
             .map(|(&k, largest)| self.alpha.iter().map(|alpha| alpha[k]).sum::<f64>() * largest)
             .collect();
         let cost: Vec<f64> = alpha.into_iter().chain((0..groups).map(|_| 1.0)).collect();
-        let quadratic = CscMatrix::zeros((n + groups, n + groups));
-        let options = DefaultSettings {
-            verbose: false,
-            max_threads: 1,
-            time_limit: limits.seconds_left(),
-            tol_gap_abs: 1e-12,
-            tol_gap_rel: 1e-10,
-            tol_feas: 1e-10,
-            ..DefaultSettings::default()
-        };
         let matrix = rows.matrix(n + groups);
-        let cones: [SupportedConeT<f64>; 1] = [NonnegativeConeT(rows.limits.len())];
-        let mut solver =
-            DefaultSolver::new(&quadratic, &cost, &matrix, &rows.limits, &cones, options).ok()?;
-        solver.solve();
-        let solution = solver.solution;
-        let finite = solution.x.iter().chain(&solution.z).all(|value| value.is_finite());
-        finite.then_some(solution)
+        minimise(&cost, &matrix, &rows.limits, 1e-10, limits)
     }
 
     /// The cuts weighted by the master's multipliers: a dual point of the whole problem, whatever the

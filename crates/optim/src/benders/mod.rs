@@ -18,14 +18,15 @@ mod user;
 use crate::bound::proven_bound;
 use crate::certificate::check;
 use crate::colgen;
-use crate::cost::DenseCost;
+use crate::cone::for_each;
 use crate::direct::{Costs, Limits};
 use crate::error::{Error, Infeasibility};
+use crate::incumbent::{Estimate, Incumbent};
 use crate::matrix::{DenseMatrix, Matrix};
 use crate::presolve::coincident;
 use crate::problem::Problem;
-use crate::settings::{Progress, Settings};
-use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
+use crate::settings::Settings;
+use crate::solution::{Solution, Status};
 use crate::verified;
 use master::{Master, Stage1};
 use path::Path;
@@ -35,7 +36,7 @@ use subproblem::{Subproblem, Verdict};
 pub const PAPER_GAP: f64 = 0.01;
 
 /// What errors call this engine.
-const NAME: &str = "Benders";
+pub(crate) const NAME: &str = "Benders";
 
 /// More iterations than this are not worth it: the best so far is returned.
 const MOST_ITERATIONS: usize = 100;
@@ -77,16 +78,12 @@ pub fn solve_with(
     verified::solve(problem, settings, NAME, |problem| attempt(problem, settings, options))
 }
 
-/// As [`solve_with`], but an error where nothing is found that holds.
-pub(crate) fn tried_with(
+/// As [`solve_with`], unverified.
+pub(crate) fn attempt(
     problem: &Problem,
     settings: &Settings,
     options: &Options,
 ) -> Result<Solution, Error> {
-    verified::tried(problem, settings, NAME, |problem| attempt(problem, settings, options))
-}
-
-fn attempt(problem: &Problem, settings: &Settings, options: &Options) -> Result<Solution, Error> {
     coincident::solve(problem, settings, |merged| solve_merged(merged, settings, options))
 }
 
@@ -99,22 +96,22 @@ fn solve_merged(
     let subproblems = Subproblem::all(problem)?;
     let mut master = Master::new(&subproblems, problem.fixed_y());
     let mut y = master.start();
-    let mut best = Best::new(problem, y.clone());
+    let mut best = Incumbent::new(settings, stop, problem.rows(), problem.mean_cost());
     let mut path = master.has_shared().then(|| {
         let programs = subproblems.iter().map(|subproblem| &subproblem.program);
         let dual = best.mean_cost / problem.rows() as f64;
         Path::new(programs, master.units(), &y, dual, settings.threads != 1)
     });
-    let mut trace = Vec::new();
 
-    for iteration in 1..=MOST_ITERATIONS {
-        let before = (best.upper_bound(), best.lower_bound);
+    while best.iterations < MOST_ITERATIONS {
+        best.iterations += 1;
+        let before = (best.cost(), best.lower_bound);
         // Where to look: the central path gives y, and row duals that fit together.
         let mut walked = false;
         if let Some(path) = &mut path {
-            walked = path.advance(TIGHTENING * best.open());
+            walked = path.advance(TIGHTENING * open(&best));
             y = path.y();
-            if !walked && iteration == 1 {
+            if !walked && best.iterations == 1 {
                 y = feasible_y(problem, settings)?.unwrap_or(y);
             }
             let points = subproblems.iter().zip(path.multipliers());
@@ -125,49 +122,41 @@ fn solve_merged(
         // Stage 2: every subproblem checks this y and proposes a cut.
         let limits = Limits::of(settings, &stop);
         let matrices = consult(&subproblems, &y, settings, &limits, &mut master);
-        best.lower_to(problem, &subproblems, &y, matrices);
-        if let Some(halfway) = best.halfway_to(&y) {
+        take(&mut best, problem, &subproblems, &y, matrices);
+        if let Some(halfway) = halfway(&best, &y) {
             // Near the edge of its domain a y may leave no room for a strict matrix; costs are convex in y.
             let matrices = consult(&subproblems, &halfway, settings, &limits, &mut master);
-            best.lower_to(problem, &subproblems, &halfway, matrices);
+            take(&mut best, problem, &subproblems, &halfway, matrices);
         }
         // Stage 1: the master's best guess of y and w under all cuts.
         match master.solve(&limits) {
-            Stage1::Guess { lower_bound, mu } => best.raise(lower_bound, &mu),
+            Stage1::Guess { lower_bound, mu } => best.prove(mu, lower_bound),
             Stage1::Infeasible { row } => {
                 return Err(Error::Infeasible { row, reason: Infeasibility::RowsContradict });
             }
             Stage1::Stopped => {}
         }
-        let seconds = stop.seconds();
-        let (upper_bound, lower_bound) = (best.upper_bound(), best.lower_bound);
-        trace.push(TracePoint { iteration, upper_bound, lower_bound, seconds });
-        let (gap, columns) = (best.gap(), master.cuts());
-        let promised = gap;
-        stop.report(Progress {
-            iteration,
-            upper_bound,
-            lower_bound,
-            gap,
-            promised,
-            columns,
-            seconds,
-        });
-        let stuck = !walked && before == (upper_bound, lower_bound);
-        if best.is_done(settings, options) || stop.requested() || path.is_none() || stuck {
+        best.report(&Estimate { gap: best.gap(), bound: 0.0, columns: master.cuts() });
+        let stuck = !walked && before == (best.cost(), best.lower_bound);
+        if is_done(&best, options) || stop.requested() || path.is_none() || stuck {
             break;
         }
     }
-    best.into_solution(problem, settings, options, &master, trace, stop.seconds())
+    let is_done = is_done(&best, options);
+    // The cuts were added up in numbers that round; what their duals prove is the bound.
+    best.lower_bound = proven_bound(problem, &best.mu)?;
+    let mut solution = best.solution(master.cuts()).ok_or(Error::StoppedEarly)?;
+    if is_done && solution.status == Status::Limit {
+        solution.status = Status::Gap;
+    }
+    Ok(solution)
 }
 
 /// A y that every subproblem can live with, from the problem without its costs; an error where
 /// there is none. Asked only where the central path does not find the feasible set.
 fn feasible_y(problem: &Problem, settings: &Settings) -> Result<Option<Vec<f64>>, Error> {
-    let entries = problem.rows() * problem.columns();
-    let constant = DenseCost::new(problem.rows(), problem.columns(), vec![1.0; entries])?;
     let settings = Settings { progress: None, gap: 0.5, ..settings.clone() };
-    match colgen::attempt(&problem.with_cost(constant)?, &settings) {
+    match colgen::attempt(&problem.with_even_costs()?, &settings) {
         Ok(solution) => Ok(Some(solution.y)),
         Err(error @ Error::Infeasible { .. }) => Err(error),
         Err(_) => Ok(None),
@@ -205,130 +194,50 @@ fn judge_all(
 ) -> Vec<Verdict> {
     let settings =
         Settings { gap: (settings.gap * 0.1).max(FINEST_GAP), progress: None, ..settings.clone() };
-    #[cfg(feature = "parallel")]
-    if settings.threads != 1 {
-        use rayon::prelude::*;
-        return subproblems.par_iter().map(|s| s.judge(y, &settings, limits)).collect();
-    }
-    subproblems.iter().map(|s| s.judge(y, &settings, limits)).collect()
+    let mut all: Vec<&Subproblem> = subproblems.iter().collect();
+    for_each(&mut all, settings.threads != 1, |(_, subproblem), (): &mut ()| {
+        subproblem.judge(y, &settings, limits)
+    })
 }
 
-/// The best bounds so far and what stands behind them.
-struct Best {
-    mean_cost: f64,
-    lower_bound: f64,
-    mu: Vec<f64>,
-    /// The y of the best matrix.
-    y: Vec<f64>,
-    matrix: Option<(DenseMatrix, f64)>,
+/// What the bounds leave open, while little is known no more than the mean cost. With ties the optimum may be
+/// above that.
+fn open(best: &Incumbent<'_>) -> f64 {
+    let likely = best.mean_cost.max(2.0 * best.lower_bound);
+    best.cost().min(likely) - best.lower_bound
 }
 
-impl Best {
-    fn new(problem: &Problem, y: Vec<f64>) -> Self {
-        let (mean_cost, mu) = (problem.mean_cost(), vec![0.0; problem.rows()]);
-        Self { mean_cost, lower_bound: 0.0, mu, y, matrix: None }
-    }
+fn is_done(best: &Incumbent<'_>, options: &Options) -> bool {
+    let absolute = (best.cost() - best.lower_bound) / options.reports;
+    best.gap() <= best.settings.gap || absolute <= options.absolute_gap
+}
 
-    fn cost(&self) -> Option<f64> {
-        self.matrix.as_ref().map(|(_, cost)| *cost)
-    }
+/// The middle between the best y and another that was no better.
+fn halfway(best: &Incumbent<'_>, y: &[f64]) -> Option<Vec<f64>> {
+    let (_, own, _) = best.matrix.as_ref().filter(|(_, own, _)| own != y)?;
+    Some(own.iter().zip(y).map(|(own, y)| 0.5 * (own + y)).collect())
+}
 
-    fn upper_bound(&self) -> f64 {
-        self.cost().unwrap_or(f64::INFINITY)
+/// Puts the groups' matrices together, and keeps them if all have one and they cost less than the best so far.
+fn take(
+    best: &mut Incumbent<'_>,
+    problem: &Problem,
+    subproblems: &[Subproblem],
+    y: &[f64],
+    matrices: Vec<(Matrix, f64)>,
+) {
+    let cost: f64 = matrices.iter().map(|(_, cost)| cost).sum();
+    if matrices.len() < subproblems.len() || cost >= best.cost() {
+        return;
     }
-
-    /// What the bounds leave open, while little is known no more than the mean cost. With ties the optimum may be
-    /// above that.
-    fn open(&self) -> f64 {
-        let likely = self.mean_cost.max(2.0 * self.lower_bound);
-        self.upper_bound().min(likely) - self.lower_bound
-    }
-
-    fn gap(&self) -> f64 {
-        self.cost()
-            .map_or(f64::INFINITY, |cost| relative_gap(self.mean_cost, cost, self.lower_bound))
-    }
-
-    fn is_done(&self, settings: &Settings, options: &Options) -> bool {
-        let absolute = (self.upper_bound() - self.lower_bound) / options.reports;
-        self.gap() <= settings.gap || absolute <= options.absolute_gap
-    }
-
-    fn raise(&mut self, lower_bound: f64, mu: &[f64]) {
-        if lower_bound > self.lower_bound {
-            self.lower_bound = lower_bound;
-            self.mu.copy_from_slice(mu);
+    let mut z = DenseMatrix::zeros(problem.rows(), problem.columns());
+    for (subproblem, (matrix, _)) in subproblems.iter().zip(&matrices) {
+        for (p, &row) in subproblem.program.rows.iter().enumerate() {
+            matrix.fill_row(p, z.row_mut(row));
         }
     }
-
-    /// The middle between the best y and another that was no better.
-    fn halfway_to(&self, y: &[f64]) -> Option<Vec<f64>> {
-        let differs = self.matrix.is_some() && self.y != y;
-        differs.then(|| self.y.iter().zip(y).map(|(best, y)| 0.5 * (best + y)).collect())
-    }
-
-    /// Puts the groups' matrices together, and keeps them if all have one and they cost less than the best so far.
-    fn lower_to(
-        &mut self,
-        problem: &Problem,
-        subproblems: &[Subproblem],
-        y: &[f64],
-        matrices: Vec<(Matrix, f64)>,
-    ) {
-        let cost: f64 = matrices.iter().map(|(_, cost)| cost).sum();
-        if matrices.len() < subproblems.len() || cost >= self.upper_bound() {
-            return;
-        }
-        let mut z = DenseMatrix::zeros(problem.rows(), problem.columns());
-        for (subproblem, (matrix, _)) in subproblems.iter().zip(&matrices) {
-            for (p, &row) in subproblem.program.rows.iter().enumerate() {
-                matrix.fill_row(p, z.row_mut(row));
-            }
-        }
-        self.matrix = Some((z, cost));
-        self.y = y.to_vec();
-    }
-
-    fn into_solution(
-        self,
-        problem: &Problem,
-        settings: &Settings,
-        options: &Options,
-        master: &Master,
-        trace: Vec<TracePoint>,
-        seconds: f64,
-    ) -> Result<Solution, Error> {
-        let done = self.is_done(settings, options);
-        let Some((z, _)) = self.matrix else { return Err(Error::StoppedEarly) };
-        // The cuts were added up in numbers that round; what their duals prove is the bound.
-        let lower_bound = proven_bound(problem, &self.mu)?;
-        let z = Matrix::Dense(z);
-        let report = check(problem, &z, &self.y);
-        if !report.is_strict() {
-            let (row, column) = report.worst_entry.unwrap_or((report.worst_row, 0));
-            let worst_log_excess = report.worst_log_excess;
-            return Err(Error::NotStrict { worst_log_excess, row, column });
-        }
-        let gap = relative_gap(self.mean_cost, report.cost, lower_bound);
-        Ok(Solution {
-            status: match Status::of_gap(gap, settings.gap) {
-                Status::Limit if done => Status::Gap,
-                status => status,
-            },
-            objective: report.cost,
-            lower_bound,
-            gap,
-            iterations: trace.len(),
-            columns: master.cuts(),
-            seconds,
-            z,
-            y: self.y,
-            certificate: Certificate {
-                worst_log_excess: report.worst_log_excess,
-                worst_row_sum_error: report.worst_row_sum_error,
-                mu: self.mu,
-            },
-            trace,
-        })
-    }
+    let z = Matrix::Dense(z);
+    let report = check(problem, &z, y);
+    // What is not strict is not taken.
+    let _ = best.offer(z, y.to_vec(), report, 0.0);
 }

@@ -10,6 +10,7 @@
 
 use super::cholesky::{Factor, Symmetric};
 use super::user::{Curvature, Move, Pair, Sides, User};
+use crate::cone::for_each;
 use crate::direct::{Multipliers, Program};
 
 /// Steps between two guesses; more mean that rounding has taken over.
@@ -116,18 +117,8 @@ impl<'a> Path<'a> {
         }
     }
 
-    #[cfg(feature = "parallel")]
     fn eliminate(&mut self) -> Vec<Curvature> {
-        use rayon::prelude::*;
-        match self.parallel {
-            true => self.users.par_iter_mut().map(User::eliminate).collect(),
-            false => self.users.iter_mut().map(User::eliminate).collect(),
-        }
-    }
-
-    #[cfg(not(feature = "parallel"))]
-    fn eliminate(&mut self) -> Vec<Curvature> {
-        self.users.iter_mut().map(User::eliminate).collect()
+        for_each(&mut self.users, self.parallel, |(_, user), (): &mut ()| user.eliminate())
     }
 
     /// All moves for one aim; returns those of the row duals.

@@ -1,18 +1,16 @@
-//! The closed form: every ray a shortest-path ray (engine notes, "Large eps is nearly closed form").
+//! The closed form: every ray a shortest-path ray, which at large eps is nearly the optimum.
 //!
 //! Row i is served by its cheapest column k(i) with the ray `E_ij = exp(-eps D_ij)` rooted at i. If no
 //! other ray prices out, the optimum is `E x = 1` with the duals `E mu = c_bar`: one linear solve. Where
 //! it is not the optimum it is still the best place to begin from: at eps*spacing of 1 about one per
 //! cent off. Ties and bounds are not looked at: repairing the duals takes care of them.
 
+use super::tuning::TUNING;
 use crate::cone::{Blocks, Root, Tree};
 use crate::problem::Problem;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef};
 use std::collections::HashMap;
-
-/// Columns of costs multiplied out in one go.
-const COLUMNS_AT_ONCE: usize = 64;
 
 /// Duals, and the weights of the rays where nothing ties or bounds them.
 pub(super) struct ClosedForm {
@@ -101,9 +99,9 @@ pub(super) fn closed_form(
 fn cheapest_columns(problem: &Problem, rows: &[u32], rays: MatRef<'_, f64>) -> Vec<(usize, f64)> {
     let size = rows.len();
     let mut cheapest = vec![(0, f64::INFINITY); size];
-    let mut costs = vec![0.0; size * COLUMNS_AT_ONCE];
+    let mut costs = vec![0.0; size * TUNING.columns_at_once];
     let columns: Vec<usize> = (0..problem.columns()).collect();
-    for columns in columns.chunks(COLUMNS_AT_ONCE) {
+    for columns in columns.chunks(TUNING.columns_at_once) {
         for (&column, costs) in columns.iter().zip(costs.chunks_exact_mut(size)) {
             problem.cost().fill(column, rows, costs);
         }

@@ -5,6 +5,7 @@
 //! what is still missing. What one column pays, its neighbours save. The sum of the result is a bound, the
 //! result is the centre from which the interior point goes on, and the rays met on the way join too.
 
+use super::tuning::TUNING;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -18,26 +19,6 @@ pub(super) struct FeasibleDual {
     /// Points met while repairing: block and values by node.
     pub found: Vec<(usize, Vec<f64>)>,
 }
-
-/// Rounds of paying and pricing again for one column.
-const MOST_ROUNDS: usize = 25;
-
-/// Rounds in which the row with the largest entry pays alone. A tied column that spans many rows would
-/// pass the burden from row to row; after these, all of its rows pay alike.
-const SINGLE_PAYERS: usize = 4;
-
-/// What a tied column may still take off the bound, in tolerances.
-const TIED_TOLERANCES: f64 = 1e3;
-
-/// Cones priced at once, of so many looked at: only such as hardly touch where the others pay.
-const AT_ONCE: usize = 8;
-const LOOKED_AT: usize = 32;
-
-/// A ray that is larger than this where another column pays has more than a little of its own burden taken off by that.
-const TOUCHES: f64 = 0.05;
-
-/// Rows from which on pricing takes long enough to be worth other threads.
-const WORTH_THREADS: usize = 300;
 
 pub(super) fn make_feasible(
     blocks: &Blocks,
@@ -61,7 +42,7 @@ pub(super) fn make_feasible(
     for (k, tied) in blocks.tied.iter().enumerate() {
         let Some(tied) = tied else { continue };
         let shortage = tied.shortage(prices.tied[k], prices.noise[k]);
-        if shortage < -TIED_TOLERANCES * tolerance {
+        if shortage < -TUNING.tied_tolerances * tolerance {
             columns.push((prices.tied[k], k));
         } else {
             missing += shortage;
@@ -78,7 +59,7 @@ pub(super) fn make_feasible(
     }
     let mut cones: VecDeque<usize> = cones.into_iter().map(|(_, index)| index).collect();
     while !cones.is_empty() && !blocks.is_aborted() {
-        repair.cones(&mut cones, tolerance, parallel && start.len() >= WORTH_THREADS);
+        repair.cones(&mut cones, tolerance, parallel && start.len() >= TUNING.rows_worth_threads);
     }
     for (_, column) in columns {
         if blocks.is_aborted() {
@@ -152,15 +133,15 @@ impl Repair<'_> {
 
     /// Takes a few of those waiting, the first among them, whose rays are small where the others have their tops.
     fn apart(&self, waiting: &mut VecDeque<usize>) -> Vec<usize> {
-        let mut taken: Vec<usize> = Vec::with_capacity(AT_ONCE);
+        let mut taken: Vec<usize> = Vec::with_capacity(TUNING.cones_at_once);
         let touches = |one: usize, other: usize| {
             let [a, b] = [one, other].map(|index| &self.blocks.blocks[index]);
             let ray = self.trees[other].point();
             let share = Arc::ptr_eq(&a.graph, &b.graph);
-            !share || self.trees[one].tops().any(|top| ray[top] > TOUCHES)
+            !share || self.trees[one].tops().any(|top| ray[top] > TUNING.touching)
         };
         let mut left = VecDeque::new();
-        while taken.len() < AT_ONCE && left.len() < LOOKED_AT {
+        while taken.len() < TUNING.cones_at_once && left.len() < TUNING.cones_looked_at {
             let Some(index) = waiting.pop_front() else { break };
             if taken.iter().any(|&other| touches(index, other) || touches(other, index)) {
                 left.push_back(index);
@@ -184,7 +165,7 @@ impl Repair<'_> {
         let Some(tied) = &self.blocks.tied[column] else { return 0.0 };
         let members = &self.blocks.of_column[column];
         let mut shortage = 0.0;
-        for round in 0..=MOST_ROUNDS {
+        for round in 0..=TUNING.repair_rounds {
             if self.blocks.is_aborted() {
                 break;
             }
@@ -207,16 +188,16 @@ impl Repair<'_> {
                 points.push((index, self.scratch.z.clone()));
             }
             shortage = tied.shortage(reduced, rounding);
-            if shortage >= -TIED_TOLERANCES * tolerance {
+            if shortage >= -TUNING.tied_tolerances * tolerance {
                 if round > 0 {
                     self.found.extend(points);
                 }
                 return shortage;
             }
             let lacking = reduced - 2.0 * rounding;
-            if round < SINGLE_PAYERS {
+            if round < TUNING.single_payers {
                 self.mu[largest.1 as usize] += lacking / largest.0;
-            } else if round < MOST_ROUNDS {
+            } else if round < TUNING.repair_rounds {
                 let blocks =
                     members.iter().flat_map(|&index| self.blocks.blocks[index].rows.iter());
                 for &row in tied.rows.iter().chain(blocks.filter(|row| **row != NO_ROW)) {

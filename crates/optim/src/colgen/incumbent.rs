@@ -9,49 +9,13 @@ use super::closed_form::ClosedForm;
 use super::dense::{axpy, dot};
 use super::normalise::normalise;
 use super::repair;
-use crate::certificate::{Report, check};
+use super::tuning::TUNING;
+use crate::certificate::check;
 use crate::cone::Block;
 use crate::error::Error;
 use crate::matrix::{DenseMatrix, Matrix};
-use crate::solution::relative_gap;
-use crate::verified::ROW_SUM_ERROR;
-
-/// Radius of the box around the duals while rays are mixed, in units of each row or of the mean one: a row that nobody visits may cost nothing
-/// itself, but left short it costs its neighbours. At 30 one row in a hundred is left short by more than
-/// 1e-3 on a fine map, at 100 by 4e-4.
-const WIDE: f64 = 100.0;
-
-/// Interior steps of one attempt; most take seven.
-const STEPS: usize = 12;
-
-/// Share of the incumbent in what the mixing begins with, and the artificials' weights.
-const KEPT: f64 = 0.9;
-const LEFT_SHORT: f64 = 1e-3;
-
-/// Part of what is open between incumbent and bound that the mixing may leave.
-const LEFT_OPEN: f64 = 0.1;
-
-/// Row sums are off by no more than this before they are normalised, but for the artificials.
-const NEARLY_ONE: f64 = 1e-5;
-
-/// Rounds of expectation maximisation: after 10 sums are off by a quarter at worst, after 40 by a tenth, and costs fall by 1 to 6 %;
-/// 160 would halve that once more, for a twentieth of the time of a solve to 1e-6.
-const MIXINGS: usize = 40;
-
-/// A matrix that the checker has accepted.
-#[derive(Debug, Clone)]
-pub(super) struct Incumbent {
-    pub z: DenseMatrix,
-    pub y: Vec<f64>,
-    pub report: Report,
-}
 
 impl Run<'_> {
-    /// What would be handed out now costs this much.
-    pub(super) fn upper_bound(&self) -> f64 {
-        self.incumbent.as_ref().map_or(f64::INFINITY, |incumbent| incumbent.report.cost)
-    }
-
     /// Whether rows are coupled by arcs and row sums alone, so that rows can be normalised.
     pub(super) fn is_plain(&self) -> bool {
         !self.problem.has_ties() && self.problem.bounds().is_empty()
@@ -65,36 +29,7 @@ impl Run<'_> {
         repair::close(self.problem, &mut z);
         let z = Matrix::Dense(z);
         let report = check(self.problem, &z, &y);
-        if !report.is_strict() {
-            let (row, column) = report.worst_entry.unwrap_or((0, 0));
-            let worst_log_excess = report.worst_log_excess;
-            return Err(Error::NotStrict { worst_log_excess, row, column });
-        }
-        let Matrix::Dense(z) = z else { return Ok(()) };
-        if self.incumbent.as_ref().is_none_or(|best| self.is_better(&report, &best.report)) {
-            self.incumbent = Some(Incumbent { z, y, report });
-        }
-        Ok(())
-    }
-
-    /// Whether row sums are what the checker accepts and another's are not; else whether it costs less or, where both cost little enough,
-    /// has the smaller error of row sums.
-    fn is_better(&self, report: &Report, than: &Report) -> bool {
-        let error = |report: &Report| report.worst_row_sum_error;
-        let holds = |report: &Report| error(report) <= ROW_SUM_ERROR;
-        if holds(report) != holds(than) {
-            return holds(report);
-        }
-        let open = |report: &Report| match holds(report) {
-            true => report.cost,
-            false => self.gap_to(report.cost).max(self.settings.gap),
-        };
-        open(report) < open(than) || (open(report) == open(than) && error(report) < error(than))
-    }
-
-    /// The relative gap between a cost and what is proven, or about to be.
-    pub(super) fn gap_to(&self, cost: f64) -> f64 {
-        relative_gap(self.mean_cost, cost, self.proof.1.max(self.lower_bound))
+        self.incumbent.offer(z, y, report, self.lower_bound)
     }
 
     /// Mixes the rays there are into a matrix. The iterate itself is left as it was.
@@ -109,22 +44,22 @@ impl Run<'_> {
         );
         let open = (self.best_estimate - self.lower_bound).min(self.lower_bound);
         let least = self.settings.gap * self.lower_bound;
-        let target = LEFT_OPEN * open.max(least);
-        master.penalty = self.unit.iter().map(|unit| WIDE * unit.max(scale)).collect();
+        let target = TUNING.left_open * open.max(least);
+        master.penalty = self.unit.iter().map(|unit| TUNING.wide_box * unit.max(scale)).collect();
         master.mu.clone_from(&self.centre);
         master.start(0.1 * scale);
         if !weights.is_empty() {
             // Most of it the incumbent, and a little of every ray.
-            master.x.iter_mut().for_each(|x| *x *= 1.0 - KEPT);
+            master.x.iter_mut().for_each(|x| *x *= 1.0 - TUNING.kept_share);
             for (x, weight) in master.x[generated..].iter_mut().zip(weights) {
-                *x = KEPT * weight;
+                *x = TUNING.kept_share * weight;
             }
-            master.short.x.fill(LEFT_SHORT);
-            master.over.x.fill(LEFT_SHORT);
+            master.short.x.fill(TUNING.left_short);
+            master.over.x.fill(TUNING.left_short);
         }
-        for _ in 0..STEPS {
+        for _ in 0..TUNING.mixing_steps {
             let left = master.step(0.8 * target);
-            let is_met = left <= NEARLY_ONE && master.complementarity() <= target;
+            let is_met = left <= TUNING.nearly_one && master.complementarity() <= target;
             if is_met || self.stop.aborted() {
                 break;
             }
@@ -147,7 +82,7 @@ impl Run<'_> {
 
     /// Adds the columns of the incumbent, which meet every row sum: mixed with them, no row is left short for want of a ray. Returns their weights.
     fn push_incumbent(&mut self) -> Vec<f64> {
-        let Some(Incumbent { z, .. }) = &self.incumbent else { return Vec::new() };
+        let Some((z, ..)) = &self.incumbent.matrix else { return Vec::new() };
         let ray = |(index, block): (usize, &Block)| -> (usize, Vec<f64>, f64) {
             let ray: Vec<f64> =
                 block.rows.iter().map(|&row| z.at(row as usize, block.column)).collect();
@@ -177,7 +112,7 @@ impl Run<'_> {
         }
         let mass: Vec<f64> = kernels.iter().map(|kernel| kernel.values.iter().sum()).collect();
         let mut x = vec![1.0; rows];
-        for _ in 0..MIXINGS {
+        for _ in 0..TUNING.expectation_rounds {
             let mut sums = vec![0.0; rows];
             for (kernel, x) in kernels.iter().zip(&x) {
                 axpy(*x, &kernel.values, &mut sums);

@@ -4,16 +4,7 @@ use super::dense::axpy;
 use super::links::Links;
 use super::master::{Artificial, Master};
 use super::sweep::Equations;
-
-/// Corrections tried after a predictor-corrector direction: each costs two passes over the columns, a tenth
-/// of a new factor.
-const CORRECTORS: usize = 3;
-
-/// How much longer a step each correction aims at.
-const LONGER: f64 = 0.3;
-
-/// Products up to this factor off are left as they are.
-const FAR_OFF: f64 = 10.0;
+use super::tuning::TUNING;
 
 /// Slacks this close to their reduced cost, relatively, differ by rounding.
 const SAME_SLACK: f64 = 1e-6;
@@ -91,18 +82,19 @@ impl Master {
         let (mut direction, []) =
             self.direction(&residuals, left, &targets, &scaling, &links, |_, _, _| []);
         let (mut primal, mut dual) = self.lengths(&direction, 0.99);
-        for _ in 0..CORRECTORS {
+        for _ in 0..TUNING.correctors {
             if primal.min(dual) > 0.9 {
                 break;
             }
-            let aim = ((primal + LONGER).min(1.0), (dual + LONGER).min(1.0));
+            let aim =
+                ((primal + TUNING.longer_step).min(1.0), (dual + TUNING.longer_step).min(1.0));
             let centred = self.centred(&targets, &direction, aim, sigma * centre);
             let mut left = residuals.primal.clone();
             left.add(-1.0, &self.sums(&self.offset(&residuals, &centred[0], &scaling)));
             let (next, []) =
                 self.direction(&residuals, left, &centred, &scaling, &links, |_, _, _| []);
             let (longer_primal, longer_dual) = self.lengths(&next, 0.99);
-            if longer_primal + longer_dual < primal + dual + 0.2 * LONGER {
+            if longer_primal + longer_dual < primal + dual + 0.2 * TUNING.longer_step {
                 break;
             }
             (targets, direction) = (centred, next);
@@ -158,8 +150,9 @@ impl Master {
             for (j, target) in target.iter_mut().enumerate() {
                 let product = (x[j] + primal * dx[j]) * (s[j] + dual * ds[j]);
                 // Not `clamp`, which panics where overflow has left no number.
-                let inside = product.max(wanted / FAR_OFF).min(wanted * FAR_OFF);
-                *target += (inside - product).max(-wanted * FAR_OFF);
+                let inside =
+                    product.max(wanted / TUNING.off_centre).min(wanted * TUNING.off_centre);
+                *target += (inside - product).max(-wanted * TUNING.off_centre);
             }
         }
         centred

@@ -11,13 +11,11 @@
 
 use super::dense::{Factor, axpy, dot};
 use super::sweep::Equations;
+use super::tuning::TUNING;
 use std::sync::Arc;
 
 /// Row sums or links that are this far off belong to no iterate worth going on from.
 const LOST: f64 = 1e6;
-
-/// A point that carries less than this share of its link may be dropped.
-const LINK_SHARE: f64 = 1e-3;
 
 /// What a column of the master stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -308,7 +306,7 @@ impl Master {
         let is_needed = |(column, x): (&Column, &f64)| match column.kind {
             Kind::Ray { .. } => false,
             Kind::Y => true,
-            Kind::Point { link, .. } => column.beta * x >= LINK_SHARE * sums[link],
+            Kind::Point { link, .. } => column.beta * x >= TUNING.link_share * sums[link],
         };
         let mut kept: Vec<bool> = self.columns.iter().zip(&self.x).map(is_needed).collect();
         // Every y stays, and none takes the place of another: its scale is not that of the points.

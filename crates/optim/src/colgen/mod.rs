@@ -12,7 +12,7 @@ mod incumbent;
 mod interior;
 mod links;
 mod master;
-mod normalise;
+pub(crate) mod normalise;
 mod output;
 mod polish;
 pub(crate) mod repair;
@@ -20,67 +20,32 @@ mod round;
 mod settle;
 mod start;
 mod sweep;
+mod tuning;
 mod warm;
 
 use crate::cone::{Blocks, NO_ROW, Root, Tree};
-use crate::cost::DenseCost;
 use crate::error::{Error, Infeasibility};
+use crate::generate::{Generator, Pace, generate_columns};
+use crate::incumbent::{Estimate, Incumbent};
 use crate::problem::Problem;
-use crate::settings::{Progress, Settings, Stop};
-use crate::solution::{Solution, Status, TracePoint, relative_gap};
-use crate::verified::ROW_SUM_ERROR;
+use crate::settings::{Settings, Stop};
+use crate::solution::{Solution, Status, relative_gap};
 use crate::{presolve, verified};
-use incumbent::Incumbent;
 use master::{Column, Kind, Link, Master};
-use round::BOX_RADIUS;
+use round::Round;
 use std::sync::Arc;
+use tuning::TUNING;
 pub use warm::WarmStart;
 
 /// What errors call this engine.
-const NAME: &str = "column generation";
-
-/// More outer iterations than this are not worth it: the best so far is returned.
-const MOST_ITERATIONS: usize = 500;
-
-/// So many in a row that neither close the gap nor raise the bound are the last: numbers too far apart for an interior point
-/// send it in circles.
-const IDLE_ITERATIONS: usize = 60;
-
-/// What is left of a gap that an iteration has closed, or a bound was of what it has become.
-const ADVANCED: f64 = 0.99;
-
-/// After an attempt at a strict matrix that was not good enough the next one waits for a smaller gap, or for so many iterations.
-const PAUSE: usize = 10;
-
-/// Above this promised gap the iterate is too far from a vertex to be polished.
-const POLISHED_GAP: f64 = 1e-3;
-
-/// A gap from which on a solve ends while the iterate is still far from every vertex, and the share of its time that goes into
-/// incumbents on the way; of other solves it is less, since polishing will end them.
-const LOOSE_GAP: f64 = 1e-3;
-const LOOSE_SHARE: f64 = 0.5;
-const TIGHT_SHARE: f64 = 0.03;
-
-/// Solves that have not taken so many seconds yet will end soon: their incumbents are not improved on the way.
-const FIRST_SECONDS: f64 = 1.0;
-
-/// Mixing the rays anew takes about as long as so many steps of the master.
-const ATTEMPT_STEPS: f64 = 15.0;
-
-/// A further iteration, and the matrix and proof after it, take about so many times as long as the iteration before.
-const ROUND_AND_END: f64 = 2.5;
+pub(crate) const NAME: &str = "column generation";
 
 /// Solves a problem to the gap asked for: rows at one spot as one, and independent parts by themselves.
 pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
     verified::solve(problem, settings, NAME, |problem| attempt(problem, settings))
 }
 
-/// As [`solve`], but an error where nothing is found that holds.
-pub(crate) fn tried(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
-    verified::tried(problem, settings, NAME, |problem| attempt(problem, settings))
-}
-
-/// As [`solve`], unverified: for engines that look at what they are given themselves.
+/// As [`solve`], unverified: for those who look at what they are given themselves.
 pub(crate) fn attempt(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
     presolve::solve(problem, settings, |part, settings| {
         if part.mean_cost() == 0.0 {
@@ -93,9 +58,8 @@ pub(crate) fn attempt(problem: &Problem, settings: &Settings) -> Result<Solution
 /// Any feasible matrix will do where nothing costs anything. With every entry at the same price, which row sums
 /// fix, the engine finds one.
 fn solve_without_cost(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
-    let (rows, columns) = (problem.rows(), problem.columns());
-    let even = DenseCost::new(rows, columns, vec![1.0; rows * columns])?;
-    let found = attempt_from(&problem.with_cost(even)?, settings, &mut WarmStart::default())?;
+    let even = problem.with_even_costs()?;
+    let found = attempt_from(&even, settings, &mut WarmStart::default())?;
     let mut solution =
         Solution { status: Status::Optimal, objective: 0.0, lower_bound: 0.0, gap: 0.0, ..found };
     solution.certificate.mu.fill(0.0);
@@ -125,17 +89,18 @@ fn attempt_from(
         return Err(Error::StoppedEarly);
     }
     let mut run = Run::new(problem, settings, stop)?;
-    let closed_form = match warm.fits(problem) {
+    let is_solved = match warm.fits(problem) {
         true => {
             run.start_warm(warm);
-            None
+            false
         }
         false => run.start_cold(),
     };
-    let solution = match closed_form {
-        Some(solution) => solution,
-        None => run.iterate()?,
-    };
+    if !is_solved {
+        generate_columns(&mut run)?;
+    }
+    let failed = run.failed.take().unwrap_or(Error::StoppedEarly);
+    let solution = run.incumbent.solution(run.generated).ok_or(failed)?;
     run.leave(warm);
     Ok(solution)
 }
@@ -163,24 +128,23 @@ struct Run<'a> {
     centre_bound: f64,
     /// No feasible matrix costs more.
     largest_cost: f64,
-    iterations: usize,
     /// Complementarity that the master is brought down to before it is priced.
     target: f64,
     /// How much wider than usual the box around the duals is.
-    leaning: f64,
+    widened: f64,
     /// How much narrower, after steps back.
-    caution: f64,
+    narrowed: f64,
     generated: usize,
     /// Whether the last round raised the bound, and how many did not after one that did not either.
     raised: bool,
     idle_rounds: usize,
-    /// What would be handed out now, seconds spent on it, and by the last attempt at it (or expected to be).
-    incumbent: Option<Incumbent>,
+    /// What the last round found, which the next one begins with.
+    found: Option<Round>,
+    /// What would be handed out now, seconds spent on it, and by the last attempt at it (or expected to be); why that failed.
+    incumbent: Incumbent<'a>,
     spent: f64,
     attempt_seconds: f64,
-    /// Duals and the bound that they prove, rounding included.
-    proof: (Vec<f64>, f64),
-    trace: Vec<TracePoint>,
+    failed: Option<Error>,
 }
 
 impl<'a> Run<'a> {
@@ -226,7 +190,7 @@ impl<'a> Run<'a> {
         }
         let rows = problem.rows() as f64;
         let scale = (mean_cost / rows).max(f64::MIN_POSITIVE);
-        let penalty = vec![BOX_RADIUS * scale; problem.rows()];
+        let penalty = vec![TUNING.box_radius * scale; problem.rows()];
         let master = Master::new(blocks.right_side.clone(), links, penalty, settings.threads);
         Ok(Self {
             problem,
@@ -244,18 +208,17 @@ impl<'a> Run<'a> {
             centre: vec![0.0; problem.rows()],
             centre_bound: 0.0,
             largest_cost: largest_cost(problem),
-            iterations: 0,
             target: f64::INFINITY,
-            leaning: 1.0,
-            caution: 1.0,
+            widened: 1.0,
+            narrowed: 1.0,
             generated: 0,
             raised: true,
             idle_rounds: 0,
-            incumbent: None,
+            found: None,
+            incumbent: Incumbent::new(settings, stop, problem.rows(), mean_cost),
             spent: 0.0,
             attempt_seconds: f64::INFINITY,
-            proof: (vec![0.0; problem.rows()], 0.0),
-            trace: Vec::new(),
+            failed: None,
             blocks,
         })
     }
@@ -308,53 +271,14 @@ impl<'a> Run<'a> {
         Column { kind, rows, values, cost, beta }
     }
 
-    /// The outer loop: a few interior steps, price, bound, add and drop columns.
-    fn iterate(&mut self) -> Result<Solution, Error> {
-        let enough = 0.9 * self.settings.gap;
-        let (mut wanted, mut last_attempt) = (enough, 0);
-        let mut progress = Advance::default();
-        loop {
-            let begun = self.stop.seconds();
-            let round = self.round()?;
-            let took = self.stop.seconds() - begun;
-            let is_stuck = progress.is_over(self.iterations, round.gap, self.lower_bound);
-            let is_over = is_stuck || self.iterations >= MOST_ITERATIONS;
-            let stopped =
-                self.stop.requested() || self.stop.is_too_late_for(ROUND_AND_END * took) || is_over;
-            let is_due = self.iterations >= last_attempt + PAUSE && round.gap <= enough;
-            let is_promising = round.gap <= wanted || is_due;
-            let mut failed = None;
-            if is_promising || (stopped && self.incumbent.is_none()) {
-                last_attempt = self.iterations;
-                failed = self.attempt(round.gap).err();
-                wanted *= 0.3;
-            } else if !stopped && self.can_afford_attempt() {
-                self.improve_incumbent();
-            }
-            if is_promising || stopped {
-                self.prove();
-                if self.stop.aborted() {
-                    return Err(Error::StoppedEarly);
-                }
-                if stopped || self.is_good_enough(wanted) {
-                    // The last line shows what is handed out.
-                    self.report(round.gap);
-                    let error = failed.unwrap_or(Error::StoppedEarly);
-                    return self.solution().ok_or(error);
-                }
-            }
-            self.add_columns(round);
-        }
-    }
-
     /// A strict matrix for the gap promised: near a vertex by polishing the iterate, else by mixing its rays anew.
     fn attempt(&mut self, promised: f64) -> Result<(), Error> {
-        if self.is_plain() && promised > POLISHED_GAP {
+        if self.is_plain() && promised > TUNING.polished_gap {
             self.improve_incumbent();
             return Ok(());
         }
         let polished = self.polish_incumbent();
-        if polished.is_err() && self.is_plain() && self.settings.gap >= LOOSE_GAP {
+        if polished.is_err() && self.is_plain() && self.settings.gap >= TUNING.loose_gap {
             self.improve_incumbent();
             return Ok(());
         }
@@ -364,20 +288,15 @@ impl<'a> Run<'a> {
     /// Whether mixing rays for a better incumbent takes little of the time there is: a promised gap is no matrix, and whoever stops the
     /// solve wants one.
     fn can_afford_attempt(&self) -> bool {
-        let share = if self.settings.gap >= LOOSE_GAP { LOOSE_SHARE } else { TIGHT_SHARE };
+        let share = if self.settings.gap >= TUNING.loose_gap {
+            TUNING.loose_share
+        } else {
+            TUNING.tight_share
+        };
         let seconds = self.stop.seconds();
         self.is_plain()
-            && seconds >= FIRST_SECONDS
+            && seconds >= TUNING.first_seconds
             && self.spent + self.attempt_seconds <= share * seconds
-    }
-
-    /// Whether gap and row sums are good enough, the latter unless several attempts were no better.
-    fn is_good_enough(&self, wanted: f64) -> bool {
-        let tired = wanted < 1e-4 * self.settings.gap;
-        self.incumbent.as_ref().is_some_and(|Incumbent { report, .. }| {
-            relative_gap(self.mean_cost, report.cost, self.proof.1) <= self.settings.gap
-                && (report.worst_row_sum_error <= ROW_SUM_ERROR || tired)
-        })
     }
 
     /// No matrix costs more than every row at its dearest: a bound above that proves infeasibility, once it is proven itself.
@@ -397,46 +316,58 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    fn promise(&self, gap: f64) -> Estimate {
+        Estimate { gap, bound: self.lower_bound, columns: self.master.columns.len() }
+    }
+
     fn report(&mut self, promised: f64) {
-        let (seconds, upper_bound) = (self.stop.seconds(), self.upper_bound());
-        let lower_bound = self.proof.1.max(self.lower_bound);
-        let iteration = self.iterations;
-        self.trace.push(TracePoint { iteration, upper_bound, lower_bound, seconds });
-        self.stop.report(Progress {
-            iteration,
-            upper_bound,
-            lower_bound,
-            gap: relative_gap(self.mean_cost, upper_bound, lower_bound),
-            promised,
-            columns: self.master.columns.len(),
-            seconds,
-        });
+        self.incumbent.report(&self.promise(promised));
     }
 }
 
-/// When an iteration last brought anything forward: a smaller gap, or a higher bound.
-#[derive(Debug)]
-struct Advance {
-    iteration: usize,
-    gap: f64,
-    lower_bound: f64,
-}
+impl<'a> Generator<'a> for Run<'a> {
+    const PACE: Pace = Pace {
+        promise: 0.9,
+        // `improve` makes matrices on the way, as time allows.
+        milestone: 0.0,
+        near: 1.0,
+        retry: 0.3,
+        pause: 10,
+        most_iterations: 500,
+        idle_iterations: 60,
+        advanced: 0.99,
+    };
 
-impl Default for Advance {
-    fn default() -> Self {
-        Self { iteration: 0, gap: f64::INFINITY, lower_bound: 0.0 }
-    }
-}
-
-impl Advance {
-    /// Whether that was too long ago to go on.
-    fn is_over(&mut self, iteration: usize, gap: f64, lower_bound: f64) -> bool {
-        if gap < ADVANCED * self.gap || ADVANCED * lower_bound > self.lower_bound {
-            self.iteration = iteration;
-            self.gap = self.gap.min(gap);
-            self.lower_bound = self.lower_bound.max(lower_bound);
+    fn iterate(&mut self) -> Result<Estimate, Error> {
+        if let Some(round) = self.found.take() {
+            self.add_columns(round);
         }
-        iteration - self.iteration >= IDLE_ITERATIONS
+        let round = self.round()?;
+        let gap = relative_gap(self.mean_cost, round.estimate, self.lower_bound);
+        self.found = Some(round);
+        Ok(self.promise(gap))
+    }
+
+    fn conclude(&mut self, promised: f64, is_promised: bool) -> Result<(), Error> {
+        if is_promised || self.incumbent.matrix.is_none() {
+            self.failed = self.attempt(promised).err();
+        }
+        self.prove();
+        if self.stop.aborted() { Err(Error::StoppedEarly) } else { Ok(()) }
+    }
+
+    fn improve(&mut self) {
+        if self.can_afford_attempt() {
+            self.improve_incumbent();
+        }
+    }
+
+    fn is_late(&self, seconds: f64) -> bool {
+        self.stop.is_too_late_for(TUNING.round_and_end * seconds)
+    }
+
+    fn incumbent(&mut self) -> &mut Incumbent<'a> {
+        &mut self.incumbent
     }
 }
 

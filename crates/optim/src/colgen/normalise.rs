@@ -5,31 +5,20 @@
 //! ones of that cone), which raises the sums a little, and so on until everything fits. What that costs is local: nothing changes far
 //! from rows whose sums are off.
 
+use super::tuning::TUNING;
 use crate::cone::for_each;
 use crate::matrix::DenseMatrix;
 use crate::problem::Problem;
 
-/// Rounds before the attempt is given up. Sums that are off by a hundredth take eight.
-const ROUNDS: usize = 24;
-
-/// How much more than needed an arc is shortened, as a part of what is needed: with a third of that, rounds were seen to creep.
-const OVERSHOOT: f64 = 1.0;
-
 /// Part of every length that is left to rounding.
 const SPARE: f64 = 1e-11;
 
-/// Columns closed together: with a few thousand rows they fit into a core's cache.
-const PANEL: usize = 32;
-
-/// Sweeps over all arcs in one closure; what is left then is left to the next round.
-const SWEEPS: usize = 400;
-
 /// Divides the rows of a matrix whose columns lie in the cone by their sums, and raises entries where that would break an arc.
 /// `false` where that does not come to an end.
-pub(super) fn normalise(problem: &Problem, z: &mut DenseMatrix, parallel: bool) -> bool {
+pub(crate) fn normalise(problem: &Problem, z: &mut DenseMatrix, parallel: bool) -> bool {
     let full: Vec<f64> = problem.arcs().iter().map(|arc| problem.log_ratio(arc)).collect();
     let mut lengths: Vec<f64> = full.iter().map(|length| length * (1.0 - SPARE)).collect();
-    for _ in 0..ROUNDS {
+    for _ in 0..TUNING.normalise_rounds {
         let sums: Vec<f64> = (0..z.rows()).map(|i| z.row(i).iter().sum()).collect();
         if sums.iter().any(|sum| !(*sum > 0.0 && sum.is_finite())) {
             return false;
@@ -40,7 +29,7 @@ pub(super) fn normalise(problem: &Problem, z: &mut DenseMatrix, parallel: bool) 
             let allowed = full * (1.0 - SPARE) - (logs[arc.i] - logs[arc.j]).abs();
             if *length > allowed * (1.0 + 1e-12) {
                 is_broken = true;
-                *length = (allowed - OVERSHOOT * (*length - allowed)).max(0.0);
+                *length = (allowed - TUNING.overshoot * (*length - allowed)).max(0.0);
             }
         }
         if !is_broken {
@@ -64,11 +53,11 @@ fn close(problem: &Problem, lengths: &[f64], z: &mut DenseMatrix, parallel: bool
         neighbours[arc.j].push((arc.i, factor));
     }
     let mut panels: Vec<Vec<f64>> = (0..columns)
-        .step_by(PANEL)
+        .step_by(TUNING.panel)
         .map(|first| {
-            let width = PANEL.min(columns - first);
-            let mut panel = vec![0.0; rows * PANEL];
-            for (i, lanes) in panel.chunks_exact_mut(PANEL).enumerate() {
+            let width = TUNING.panel.min(columns - first);
+            let mut panel = vec![0.0; rows * TUNING.panel];
+            for (i, lanes) in panel.chunks_exact_mut(TUNING.panel).enumerate() {
                 lanes[..width].copy_from_slice(&z.row(i)[first..first + width]);
             }
             panel
@@ -78,8 +67,8 @@ fn close(problem: &Problem, lengths: &[f64], z: &mut DenseMatrix, parallel: bool
         close_panel(&neighbours, panel);
     });
     for (at, panel) in panels.into_iter().enumerate() {
-        let (first, width) = (at * PANEL, PANEL.min(columns - at * PANEL));
-        for (i, lanes) in panel.chunks_exact(PANEL).enumerate() {
+        let (first, width) = (at * TUNING.panel, TUNING.panel.min(columns - at * TUNING.panel));
+        for (i, lanes) in panel.chunks_exact(TUNING.panel).enumerate() {
             z.row_mut(i)[first..first + width].copy_from_slice(&lanes[..width]);
         }
     }
@@ -89,21 +78,22 @@ fn close(problem: &Problem, lengths: &[f64], z: &mut DenseMatrix, parallel: bool
 /// nearly the same order, so that most of the work is done in one sweep, as if each had a heap of its own.
 fn close_panel(neighbours: &[Vec<(usize, f64)>], panel: &mut [f64]) {
     let largest = |lanes: &[f64]| lanes.iter().fold(0.0, |most: f64, value| most.max(*value));
-    let sizes: Vec<f64> = panel.chunks_exact(PANEL).map(largest).collect();
+    let sizes: Vec<f64> = panel.chunks_exact(TUNING.panel).map(largest).collect();
     let mut order: Vec<usize> = (0..neighbours.len()).collect();
     order.sort_by(|&a, &b| sizes[b].total_cmp(&sizes[a]));
     let mut is_waiting = vec![true; neighbours.len()];
-    for _ in 0..SWEEPS {
+    for _ in 0..TUNING.sweeps {
         let mut raised_any = false;
         for &i in &order {
             if !std::mem::take(&mut is_waiting[i]) {
                 continue;
             }
-            let mut from = [0.0; PANEL];
-            from.copy_from_slice(&panel[i * PANEL..][..PANEL]);
+            let mut from = [0.0; TUNING.panel];
+            from.copy_from_slice(&panel[i * TUNING.panel..][..TUNING.panel]);
             for &(j, factor) in &neighbours[i] {
                 let mut raised = false;
-                for (value, from) in panel[j * PANEL..][..PANEL].iter_mut().zip(&from) {
+                for (value, from) in panel[j * TUNING.panel..][..TUNING.panel].iter_mut().zip(&from)
+                {
                     let floor = from * factor;
                     raised |= floor > *value;
                     *value = value.max(floor);

@@ -1,14 +1,14 @@
 //! From the interior iterate to a solution: polished, strict, checked, and its bound proven.
 
 use super::Run;
-use super::incumbent::Incumbent;
 use super::master::Kind;
+use super::tuning::TUNING;
 use crate::bound::proven_nearby;
 use crate::certificate::bound_of_flows;
-use crate::cone::{Prover, Root, Scratch, node_weights, price_all};
+use crate::cone::{Prices, Prover, Root, Scratch, node_weights, price_all};
 use crate::error::Error;
-use crate::matrix::{DenseMatrix, Matrix};
-use crate::solution::{Certificate, Solution, Status, relative_gap};
+use crate::matrix::DenseMatrix;
+use crate::solution::relative_gap;
 
 /// By how much of their size the duals are lowered before the bound is proven: from one to the next until the proof loses next
 /// to nothing. At the duals of a vertex prices that ought to be zero are rounding errors, of the size of the smallest and the
@@ -16,12 +16,6 @@ use crate::solution::{Certificate, Solution, Status, relative_gap};
 /// reach 1e9; where eps d is large, flows do. What is missing there counts times the largest y, or as if the entry were 1, and
 /// would undo the bound. Any margin makes them positive.
 const MARGINS: [f64; 3] = [1e-11, 1e-10, 1e-9];
-
-/// Row sums that are off by more than this are not polished.
-const POLISHED: f64 = 1e-9;
-
-/// A proof may lose this share of the gap wanted.
-const LOSS: f64 = 0.1;
 
 impl Run<'_> {
     /// Takes the matrix of the current iterate, its row sums put right to the last bits, if it is strict and better than what there is.
@@ -32,7 +26,7 @@ impl Run<'_> {
         let residual = self.master.polish(|| stop.aborted());
         let (z, y) = self.matrix();
         self.master.x = weights;
-        if stop.aborted() || residual > POLISHED {
+        if stop.aborted() || residual > TUNING.polished_sums {
             return Err(Error::StoppedEarly);
         }
         self.offer(z, y)
@@ -45,33 +39,7 @@ impl Run<'_> {
             return;
         }
         self.lower_bound = self.lower_bound.min(bound);
-        if bound > self.proof.1 {
-            self.proof = (mu, bound);
-        }
-    }
-
-    /// The incumbent and what is proven about it.
-    pub(super) fn solution(&mut self) -> Option<Solution> {
-        let Incumbent { z, y, report } = self.incumbent.take()?;
-        let (mu, lower_bound) = std::mem::take(&mut self.proof);
-        let gap = relative_gap(self.mean_cost, report.cost, lower_bound);
-        Some(Solution {
-            status: Status::of_gap(gap, self.settings.gap),
-            objective: report.cost,
-            lower_bound,
-            gap,
-            iterations: self.iterations,
-            columns: self.generated,
-            seconds: self.stop.seconds(),
-            z: Matrix::Dense(z),
-            y,
-            certificate: Certificate {
-                worst_log_excess: report.worst_log_excess,
-                worst_row_sum_error: report.worst_row_sum_error,
-                mu,
-            },
-            trace: std::mem::take(&mut self.trace),
-        })
+        self.incumbent.prove(mu, bound);
     }
 
     /// The best duals, lowered by as little as their proof needs, and the bound that it proves.
@@ -94,17 +62,16 @@ impl Run<'_> {
 
     /// Whether a proof falls short of the bound by more than the gap wanted allows.
     fn is_lost(&self, proven: f64) -> bool {
-        relative_gap(self.mean_cost, self.lower_bound, proven) > LOSS * self.settings.gap
+        relative_gap(self.mean_cost, self.lower_bound, proven)
+            > TUNING.proof_loss * self.settings.gap
     }
 
     /// The best duals, lowered by a margin and made feasible for every column, so that the bound is their sum, and that
     /// bound, proven by flows and rounded down.
     fn proven_below(&mut self, margin: f64) -> (Vec<f64>, f64) {
-        let nowhere = vec![f64::NEG_INFINITY; self.trees.len()];
-        let parallel = self.settings.threads != 1;
         let rows = self.best_mu.iter().zip(&self.unit);
         let mut mu: Vec<f64> = rows.map(|(mu, unit)| mu - margin * unit).collect();
-        let prices = price_all(&self.blocks, &mut self.trees, &mu, &nowhere, parallel);
+        let prices = self.price_at(&mu);
         let (mut scratch, mut w) = (Scratch::default(), Vec::new());
         let blocks = self.blocks.blocks.iter().zip(&mut self.trees).zip(&prices.blocks);
         for ((block, tree), price) in blocks {
@@ -134,11 +101,15 @@ impl Run<'_> {
         (mu, bound)
     }
 
+    /// Prices every block, without asking for points.
+    pub(super) fn price_at(&mut self, mu: &[f64]) -> Prices {
+        let nowhere = vec![f64::NEG_INFINITY; self.trees.len()];
+        price_all(&self.blocks, &mut self.trees, mu, &nowhere, self.settings.threads != 1)
+    }
+
     /// The bound that flows prove for these duals, rounded down.
     pub(super) fn bound_of(&mut self, mu: &[f64]) -> f64 {
-        let nowhere = vec![f64::NEG_INFINITY; self.trees.len()];
-        let parallel = self.settings.threads != 1;
-        price_all(&self.blocks, &mut self.trees, mu, &nowhere, parallel);
+        self.price_at(mu);
         let flows = Prover::new(self.problem).flows(&self.blocks, &self.trees, mu);
         bound_of_flows(self.problem, mu, &flows).max(0.0)
     }

@@ -3,22 +3,13 @@
 use super::dense::{axpy, dot};
 use super::master::Master;
 use super::sweep::Equations;
+use super::tuning::TUNING;
 
 /// Residuals up to this are left as they are: rounding of the sums themselves is not much smaller.
 pub(super) const SETTLED: f64 = 1e-13;
 
 /// Residuals that are nothing but rounding.
 const EXACT: f64 = 2e-15;
-
-/// Rounds of projection: each begins with weights that the one before has moved.
-const MOST_ROUNDS: usize = 16;
-
-/// A round that cuts weights off at zero may leave more than it found, which the next ones make up for. So many in a row
-/// that do not halve the residual are the last.
-const IDLE_ROUNDS: usize = 3;
-
-/// Steps of conjugate gradients in one projection.
-const MOST_STEPS: usize = 20;
 
 fn inner(a: &Equations, b: &Equations) -> f64 {
     dot(&a.rows, &b.rows) + dot(&a.links, &b.links)
@@ -30,7 +21,7 @@ impl Master {
     pub fn polish(&mut self, is_aborted: impl Fn() -> bool) -> f64 {
         let (mut least, mut idle) = (f64::INFINITY, 0);
         let mut best = self.x.clone();
-        for round in 1..=MOST_ROUNDS {
+        for round in 1..=TUNING.polish_rounds {
             let worst = self.worst_residual();
             // Rounding itself is left in peace: where hardly more than that is missing, one idle round is enough.
             idle = if worst < 0.5 * least { 0 } else { idle + 1 };
@@ -38,8 +29,8 @@ impl Master {
                 least = worst;
                 best.clone_from(&self.x);
             }
-            let is_idle = idle >= IDLE_ROUNDS || (idle > 0 && least <= SETTLED);
-            if is_idle || worst <= EXACT || round == MOST_ROUNDS || is_aborted() {
+            let is_idle = idle >= TUNING.idle_polish_rounds || (idle > 0 && least <= SETTLED);
+            if is_idle || worst <= EXACT || round == TUNING.polish_rounds || is_aborted() {
                 break;
             }
             let change = self.projection();
@@ -64,7 +55,7 @@ impl Master {
         let mut towards = solved.clone();
         let mut slope = inner(&residual, &solved);
         let mut change = vec![0.0; self.x.len()];
-        for _ in 0..MOST_STEPS {
+        for _ in 0..TUNING.polish_steps {
             let duals = Some(towards.as_duals());
             let (along, [carried]) = self.sweep(duals, |j, along| [scaling[j] * along]);
             let moved: Vec<f64> = scaling.iter().zip(&along).map(|(d, along)| d * along).collect();

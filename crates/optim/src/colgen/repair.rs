@@ -1,4 +1,4 @@
-//! From nearly feasible to exactly feasible (spec section 6).
+//! From nearly feasible to exactly feasible.
 //!
 //! *Exactly* means: the `f64` numbers returned satisfy every arc, tie and bound in real arithmetic; row
 //! sums are 1 up to rounding (a few units in the last place per entry), and the error is reported.

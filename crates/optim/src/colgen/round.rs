@@ -1,48 +1,11 @@
 //! One iteration: the master advances, its duals are priced and repaired, bounds are taken, columns come and go.
 
+use super::Run;
 use super::dual::{FeasibleDual, make_feasible};
-use super::{ATTEMPT_STEPS, Run};
+use super::tuning::TUNING;
 use crate::cone::{Root, price_all};
 use crate::error::Error;
 use crate::solution::relative_gap;
-
-/// The master is priced once its own gap is down to this share of the whole gap.
-pub(super) const MASTER_SHARE: f64 = 0.2;
-
-/// Where pricing found points for less than this share of the blocks, what is open is the master's own: it
-/// is solved further before it is priced again, in proportion.
-const FEW_FOUND: f64 = 0.1;
-
-/// But no further than to this part of its usual share.
-const LEAST_FOUND: f64 = 0.1;
-
-/// Interior steps aim at no less than this share of the complementarity wanted: central duals price
-/// better than extreme ones.
-const CENTRALITY: f64 = 0.8;
-
-/// Radius of the box around the duals, in units of each row, at a gap of 1.
-pub(super) const BOX_RADIUS: f64 = 0.5;
-
-/// Duals whose repair cost more than this many times the mean cost are no place to go on from: with
-/// ties at large eps, reduced costs are differences of numbers like e^(eps D), and their noise is paid for.
-const HOPELESS: f64 = 10.0;
-
-/// Nor are those whose bound is below the best by more than this share of what is open: a *null step* in the words of bundle methods.
-/// The next iteration begins at the best duals again, with the new rays and in a box half as wide. With a taxi prior (San Francisco, 497
-/// places) every iteration would lead further away for a dozen of them.
-const STEP_BACK: f64 = 0.3;
-
-/// How much narrower the box gets with each step back, at most, and what is left of that after a step forward.
-const MORE_CAUTIOUS: f64 = 2.0;
-const MOST_CAUTIOUS: f64 = 20.0;
-const CALMER: f64 = 0.67;
-
-/// Columns kept in the master, per row: twice what a vertex needs.
-const COLUMNS_PER_ROW: usize = 2;
-
-/// A round that raises no bound after another one adds this part of a row's worth of columns to those kept: columns that are
-/// dropped and found again bring none forward.
-const MORE_COLUMNS: usize = 4;
 
 /// What one iteration found.
 pub(super) struct Round {
@@ -50,7 +13,6 @@ pub(super) struct Round {
     /// Points that price out: block, and values by node.
     pub found: Vec<(usize, Vec<f64>)>,
     pub estimate: f64,
-    pub gap: f64,
 }
 
 impl Run<'_> {
@@ -59,7 +21,6 @@ impl Run<'_> {
         if self.stop.aborted() {
             return Err(Error::StoppedEarly);
         }
-        self.iterations += 1;
         self.advance_master();
         if !self.master.is_sound() {
             // Numbers that overflowed: the columns are still good, only the iterate is lost.
@@ -76,14 +37,12 @@ impl Run<'_> {
         self.raised = raised;
         self.refuse_infeasible()?;
         let estimate = self.estimate();
-        let gap = relative_gap(self.mean_cost, estimate, self.lower_bound);
-        self.report(gap);
         // An iterate may be worse than the ones before it; what they had reached is no less in reach.
         self.best_estimate = self.best_estimate.min(estimate);
         let open =
             (self.best_estimate - self.lower_bound).max(0.05 * (estimate - self.lower_bound));
-        self.target = MASTER_SHARE * self.patience(found.len()) * open;
-        Ok(Round { feasible, found, estimate, gap })
+        self.target = TUNING.master_share * self.patience(found.len()) * open;
+        Ok(Round { feasible, found, estimate })
     }
 
     /// How much of its usual share the master's own gap may have, after pricing found so many points.
@@ -92,14 +51,14 @@ impl Run<'_> {
             // Near a vertex the points of a link nearly depend on each other: no nearer than needed.
             return 1.0;
         }
-        let few = FEW_FOUND * self.trees.len() as f64;
-        (found as f64 / few).clamp(LEAST_FOUND, 1.0)
+        let few = TUNING.few_found * self.trees.len() as f64;
+        (found as f64 / few).clamp(TUNING.least_found, 1.0)
     }
 
     /// A fresh iterate over the columns there are, around the best duals.
     fn begin_anew(&mut self) {
-        self.leaning = 1.0;
-        self.master.penalty = self.unit.iter().map(|unit| BOX_RADIUS * unit).collect();
+        self.widened = 1.0;
+        self.master.penalty = self.unit.iter().map(|unit| TUNING.box_radius * unit).collect();
         self.master.mu.clone_from(&self.best_mu);
         self.master.box_centre.clone_from(&self.best_mu);
         self.master.pi.fill(0.0);
@@ -123,7 +82,7 @@ impl Run<'_> {
         loop {
             let objective = self.master.objective();
             let target = self.target.min(0.3 * objective);
-            let residual = self.master.step(CENTRALITY * target);
+            let residual = self.master.step(TUNING.centrality * target);
             steps += 1;
             // The step's own word first, which costs nothing; near a singular factor it is not to be trusted.
             let is_met = self.master.complementarity() <= target
@@ -135,7 +94,7 @@ impl Run<'_> {
         }
         if self.spent == 0.0 {
             let step = (self.stop.seconds() - begun) / f64::from(steps);
-            self.attempt_seconds = ATTEMPT_STEPS * step;
+            self.attempt_seconds = TUNING.attempt_steps * step;
         }
     }
 
@@ -167,11 +126,11 @@ impl Run<'_> {
         if feasible.bound > self.centre_bound {
             self.centre_bound = feasible.bound;
             self.centre.clone_from(&feasible.mu);
-            self.caution = (CALMER * self.caution).max(1.0);
+            self.narrowed = (TUNING.wider_again * self.narrowed).max(1.0);
         } else if self.is_step_back(feasible.bound) {
             feasible.bound = self.centre_bound;
             feasible.mu.clone_from(&self.centre);
-            self.caution = (MORE_CAUTIOUS * self.caution).min(MOST_CAUTIOUS);
+            self.narrowed = (TUNING.narrower * self.narrowed).min(TUNING.narrowest);
         }
         (feasible, found)
     }
@@ -179,7 +138,8 @@ impl Run<'_> {
     /// Whether duals with this bound are too far from the best ones to go on from.
     fn is_step_back(&self, bound: f64) -> bool {
         let open = (self.best_estimate - self.centre_bound).abs();
-        bound < self.centre_bound - STEP_BACK * open || bound < -HOPELESS * self.mean_cost
+        bound < self.centre_bound - TUNING.null_step * open
+            || bound < -TUNING.hopeless_repair * self.mean_cost
     }
 
     /// The radius of the box around the duals: it shrinks with the gap, and grows where the master
@@ -188,28 +148,28 @@ impl Run<'_> {
         let open = (estimate - feasible.bound).max(0.0);
         let gap = relative_gap(self.mean_cost, estimate, feasible.bound).clamp(1e-12, 1.0);
         if self.imbalance() > 0.3 * open {
-            self.leaning *= 2.0;
+            self.widened *= 2.0;
         } else {
-            self.leaning = (0.7 * self.leaning).max(1.0);
+            self.widened = (0.7 * self.widened).max(1.0);
         }
-        let radius = BOX_RADIUS * gap.sqrt().sqrt() * self.leaning / self.caution;
+        let radius = TUNING.box_radius * gap.sqrt().sqrt() * self.widened / self.narrowed;
         self.master.penalty = self.unit.iter().map(|unit| radius * unit).collect();
     }
 
     /// Drops the columns that matter least once there are too many. With every iteration a few more
     /// may stay, so that dropping and finding the same ones again comes to an end.
     fn drop_columns(&mut self) {
-        let most = COLUMNS_PER_ROW * self.problem.rows()
+        let most = TUNING.columns_per_row * self.problem.rows()
             + 16 * self.master.links.len()
-            + 2 * self.iterations
-            + self.idle_rounds * self.problem.rows() / MORE_COLUMNS;
+            + 2 * self.incumbent.iterations
+            + self.idle_rounds * self.problem.rows() / TUNING.idle_columns;
         self.master.keep(most);
     }
 
     /// Adds the points found and moves the duals to where every column has slack, so that the
     /// interior iterate can go on from where it stands.
     pub(super) fn add_columns(&mut self, round: Round) {
-        let Round { feasible, found, estimate, .. } = round;
+        let Round { feasible, found, estimate } = round;
         self.set_box(&feasible, estimate);
         self.drop_columns();
         let first_new = self.master.columns.len();
@@ -223,9 +183,7 @@ impl Run<'_> {
         let mut mu = feasible.mu;
         mu.iter_mut().for_each(|mu| *mu -= centre);
         if !self.master.links.is_empty() {
-            let nowhere = vec![f64::NEG_INFINITY; self.trees.len()];
-            let parallel = self.settings.threads != 1;
-            let prices = price_all(&self.blocks, &mut self.trees, &mu, &nowhere, parallel);
+            let prices = self.price_at(&mu);
             for (index, link) in self.link_of_block.iter().enumerate() {
                 let Some(link) = *link else { continue };
                 let block = &self.blocks.blocks[index];

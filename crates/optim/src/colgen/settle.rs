@@ -8,16 +8,10 @@
 
 use super::master::{Kind, Master};
 use super::polish::SETTLED;
-
-/// Beyond this many numbers elimination takes too long for what it gives.
-const MOST_WORK: usize = 100_000_000;
+use super::tuning::TUNING;
 
 /// A column of which elimination has left less than this share depends on the ones before.
 const DEPENDENT: f64 = 1e-9;
-
-/// Rounds of elimination. A weight that would fall below zero is cut there, and what that breaks is
-/// left to the next round, in which the weight is the last to be chosen.
-const ROUNDS: usize = 12;
 
 impl Master {
     /// Moves as few weights as there are independent equations, so that all equations hold up to
@@ -25,11 +19,12 @@ impl Master {
     pub(super) fn settle(&mut self) -> f64 {
         let equations = self.right_side.len() + self.links.len();
         let mut last = self.worst_residual();
-        if equations.saturating_pow(2).saturating_mul(self.columns.len()) > MOST_WORK {
+        if equations.saturating_pow(2).saturating_mul(self.columns.len()) > TUNING.most_elimination
+        {
             return last;
         }
         let mut best = self.x.clone();
-        for _ in 0..ROUNDS {
+        for _ in 0..TUNING.elimination_rounds {
             let change = self.basic_correction();
             for (x, change) in self.x.iter_mut().zip(change) {
                 *x = (*x + change).max(0.0);

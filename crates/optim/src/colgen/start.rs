@@ -3,68 +3,55 @@
 use super::Run;
 use super::closed_form::{ClosedForm, closed_form};
 use super::master::{Column, Kind};
-use super::round::{BOX_RADIUS, MASTER_SHARE, Round};
-use crate::cone::{Root, Scratch, largest_point, node_weights, teach};
-use crate::solution::{Solution, relative_gap};
-
-/// The closed form is a good place to begin from where no more than this share of all subtrees of all
-/// shortest-path trees would rather move at its duals. Beyond, pricing there takes longer than
-/// what it gives.
-const NEAR_CLOSED_FORM: f64 = 0.006;
-
-/// Rows from which on there is a matrix before the first iteration is over: below, iterations take no second.
-const EARLY_INCUMBENT: usize = 300;
-
-/// So many trees tell what most of them do.
-const SAMPLED_TREES: usize = 200;
-
-/// A row's unit is no smaller than this share of the mean cost of a row.
-const LEAST_UNIT: f64 = 1e-3;
-
-/// Weight of what the closed form leaves out or makes negative: an interior point starts inside.
-const LEAST_WEIGHT: f64 = 1e-3;
+use super::round::Round;
+use super::tuning::TUNING;
+use crate::cone::{Root, Scratch, largest_point, node_weights, warm_start};
+use crate::generate::Generator;
+use crate::solution::relative_gap;
 
 impl Run<'_> {
-    /// First columns: every y, every block's first point, and one flat ray per set of rows. Returns the
-    /// solution where the closed form is the optimum.
-    pub(super) fn start_cold(&mut self) -> Option<Solution> {
+    /// First columns: every y, every block's first point, and one flat ray per set of rows. Returns whether
+    /// the closed form is the optimum already.
+    pub(super) fn start_cold(&mut self) -> bool {
         self.trees = self.blocks.first_trees(self.settings.threads != 1);
         self.add_first_columns();
         self.add_flat_rays();
         self.master.start(self.scale());
         if self.stop.aborted() {
-            return None;
+            return false;
         }
-        let closed = closed_form(self.problem, &self.blocks, &self.trees)?;
+        let Some(closed) = closed_form(self.problem, &self.blocks, &self.trees) else {
+            return false;
+        };
         let cones_only = self.master.links.is_empty();
         if cones_only {
             self.set_units(&closed.smooth);
         }
         let is_near = self.is_near(&closed);
-        if is_near && let Some(solution) = self.start_closed_form(&closed) {
-            return Some(solution);
+        if is_near && self.start_closed_form(&closed) {
+            return true;
         }
-        if self.is_plain() && self.problem.rows() >= EARLY_INCUMBENT {
+        if self.is_plain() && self.problem.rows() >= TUNING.early_incumbent {
             self.mix_kernels(&closed);
         }
         if cones_only && !is_near {
             self.start_smooth(closed.smooth);
         }
-        None
+        false
     }
 
     /// Measures every row in its smooth dual, and those that have none in a trace of the mean cost.
     fn set_units(&mut self, smooth: &[f64]) {
-        let least = LEAST_UNIT * self.scale();
+        let least = TUNING.least_unit * self.scale();
         self.unit = smooth.iter().map(|unit| unit.max(least)).collect();
-        self.master.penalty = self.unit.iter().map(|unit| BOX_RADIUS * unit).collect();
+        self.master.penalty = self.unit.iter().map(|unit| TUNING.box_radius * unit).collect();
     }
 
     /// Begins from the smooth duals, made feasible: about nine tenths of the optimum even where costs of rows
     /// differ by orders of magnitude, and near enough everywhere for pricing to be cheap.
     fn start_smooth(&mut self, smooth: Vec<f64>) {
         // Far from every shortest-path tree.
-        teach(&self.blocks, &mut self.trees, &smooth, self.settings.threads != 1);
+        warm_start(&self.blocks, &mut self.trees, &smooth, self.settings.threads != 1);
         self.master.mu = smooth;
         let (feasible, found) = self.separate();
         for (index, point) in &found {
@@ -127,33 +114,33 @@ impl Run<'_> {
     /// part of the trees.
     fn is_near(&mut self, closed: &ClosedForm) -> bool {
         let (mut scratch, mut w) = (Scratch::default(), Vec::new());
-        let (mut restless, mut nodes) = (0, 0);
-        let every = self.trees.len().div_ceil(SAMPLED_TREES);
+        let (mut improving, mut nodes) = (0, 0);
+        let every = self.trees.len().div_ceil(TUNING.sampled_trees);
         let pairs = self.blocks.blocks.iter().zip(&mut self.trees);
         for (block, tree) in pairs.step_by(every.max(1)) {
             node_weights(block, &self.blocks, &closed.mu, &mut w);
-            restless += tree.restless(&w, &mut scratch);
+            improving += tree.improving_subtrees(&w, &mut scratch);
             nodes += w.len();
         }
-        restless as f64 <= NEAR_CLOSED_FORM * nodes as f64
+        improving as f64 <= TUNING.near_closed_form * nodes as f64
     }
 
-    /// Begins from the duals of the closed form, made feasible, and from its weights; ends there if that is
-    /// good enough.
-    fn start_closed_form(&mut self, closed: &ClosedForm) -> Option<Solution> {
+    /// Begins from the duals of the closed form, made feasible, and from its weights; whether that is
+    /// good enough to end there.
+    fn start_closed_form(&mut self, closed: &ClosedForm) -> bool {
         self.master.mu.clone_from(&closed.mu);
         let (feasible, found) = self.separate();
         if self.centre_bound <= 0.0 {
             self.trees = self.blocks.first_trees(self.settings.threads != 1);
             self.master.mu.fill(0.0);
-            return None;
+            return false;
         }
         let mut first = vec![usize::MAX; self.blocks.blocks.len()];
         for (j, column) in self.master.columns.iter().enumerate().rev() {
             match column.kind {
                 Kind::Ray { block } => {
                     first[block] = j;
-                    self.master.x[j] = LEAST_WEIGHT;
+                    self.master.x[j] = TUNING.least_weight;
                 }
                 Kind::Y | Kind::Point { .. } => {}
             }
@@ -161,7 +148,7 @@ impl Run<'_> {
         self.spread_links();
         let mut exact = vec![0.0; self.master.columns.len()];
         for ray in &closed.rays {
-            let weight = ray.weight.max(LEAST_WEIGHT);
+            let weight = ray.weight.max(TUNING.least_weight);
             if ray.is_first {
                 self.master.x[first[ray.block]] = weight;
                 exact[first[ray.block]] = ray.weight;
@@ -171,42 +158,39 @@ impl Run<'_> {
                 exact.push(ray.weight);
             }
         }
-        if let Some(solution) = self.finish_closed_form(exact) {
-            return Some(solution);
+        if self.finish_closed_form(exact) {
+            return true;
         }
         self.master.short.x.fill(0.0);
         self.master.over.x.fill(0.0);
         // Rows that no weight serves yet are charged in full.
         let unserved = self.imbalance();
         let estimate = (self.estimate() + unserved).max(feasible.bound * (1.0 + self.settings.gap));
-        let gap = relative_gap(self.mean_cost, estimate, feasible.bound);
-        self.target = MASTER_SHARE * (estimate - feasible.bound);
-        self.add_columns(Round { feasible, found, estimate, gap });
-        None
+        self.target = TUNING.master_share * (estimate - feasible.bound);
+        self.add_columns(Round { feasible, found, estimate });
+        false
     }
 
     /// The closed form as it is, where nothing is tied or bounded, no weight is negative, and its duals prove
     /// that nothing is cheaper.
-    fn finish_closed_form(&mut self, weights: Vec<f64>) -> Option<Solution> {
+    fn finish_closed_form(&mut self, weights: Vec<f64>) -> bool {
         let cost: f64 =
             self.master.columns.iter().zip(&weights).map(|(column, x)| column.cost * x).sum();
         let gap = relative_gap(self.mean_cost, cost, self.lower_bound);
         let feasible = self.master.links.is_empty() && weights.iter().all(|x| *x >= 0.0);
-        if !feasible || gap > 0.9 * self.settings.gap {
-            return None;
+        if !feasible || gap > Self::PACE.promise * self.settings.gap {
+            return false;
         }
         let inside = std::mem::replace(&mut self.master.x, weights);
-        self.iterations += 1;
+        self.incumbent.iterations += 1;
         self.report(gap);
         let polished = self.polish_incumbent();
         self.master.x = inside;
-        if polished.is_ok() {
-            self.prove();
-            if self.is_good_enough(self.settings.gap) {
-                return self.solution();
-            }
+        if polished.is_err() {
+            return false;
         }
-        None
+        self.prove();
+        self.incumbent.is_good_enough(false)
     }
 
     /// Weights of y and its points that meet every link and add next to nothing to the row sums.
@@ -217,7 +201,7 @@ impl Run<'_> {
             if let Kind::Point { link, .. } = column.kind {
                 points[link] += 1.0;
                 if let Some(y) = master.links[link].y {
-                    master.x[y] = master.x[y].min(LEAST_WEIGHT * column.beta.min(1.0));
+                    master.x[y] = master.x[y].min(TUNING.least_weight * column.beta.min(1.0));
                 }
             }
         }

@@ -2,14 +2,10 @@
 
 use super::Run;
 use super::master::{Column, Kind};
-use super::round::{MASTER_SHARE, Round};
+use super::round::Round;
+use super::tuning::TUNING;
 use crate::cone::Tree;
 use crate::problem::Problem;
-use crate::solution::relative_gap;
-
-/// A warm start is entered no closer to the optimum than this: a vertex of the old problem is a bad
-/// place to start an interior point from.
-const WARM_GAP: f64 = 1e-3;
 
 /// What a solve leaves for the next: duals, trees, and the rays in use. Opaque; the default is empty.
 ///
@@ -113,10 +109,9 @@ impl Run<'_> {
         for x in self.master.short.x.iter_mut().chain(&mut self.master.over.x) {
             *x = 0.0;
         }
-        let estimate = self.estimate().max(feasible.bound * (1.0 + WARM_GAP));
-        let gap = relative_gap(self.mean_cost, estimate, feasible.bound);
-        self.target = MASTER_SHARE * (estimate - feasible.bound);
-        self.add_columns(Round { feasible, found, estimate, gap });
+        let estimate = self.estimate().max(feasible.bound * (1.0 + TUNING.warm_gap));
+        self.target = TUNING.master_share * (estimate - feasible.bound);
+        self.add_columns(Round { feasible, found, estimate });
     }
 
     /// The cost of a column whose values are given by row.

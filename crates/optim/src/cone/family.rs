@@ -6,13 +6,8 @@
 use super::block::{Blocks, Root};
 use super::pricing::{for_each, node_weights};
 use super::tree::{Scratch, Tree};
+use super::tuning::TUNING;
 use std::sync::Arc;
-
-/// Columns priced one after the other; families are priced in parallel.
-const FAMILY: usize = 128;
-
-/// Rows by which the costs of columns are compared.
-const SAMPLED_ROWS: usize = 48;
 
 /// A column, and the earlier member of its family whose tree it may start from.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +44,7 @@ pub(crate) fn family(
 }
 
 /// Prices every cone from its own tree or, where fewer subtrees of that one would rather move, from that of the member before it.
-pub(crate) fn teach(blocks: &Blocks, trees: &mut [Tree], mu: &[f64], parallel: bool) {
+pub(crate) fn warm_start(blocks: &Blocks, trees: &mut [Tree], mu: &[f64], parallel: bool) {
     let families = families(blocks);
     let mut take = |member: &Member| std::mem::take(&mut trees[member.column as usize]);
     let mut classes: Vec<Vec<Tree>> =
@@ -63,7 +58,8 @@ pub(crate) fn teach(blocks: &Blocks, trees: &mut [Tree], mu: &[f64], parallel: b
             let block = &blocks.blocks[member.column as usize];
             node_weights(block, blocks, mu, w);
             if let Some(other) = member.starts_from.map(|other| other as usize)
-                && trees[other].restless(w, scratch) < trees[at].restless(w, scratch)
+                && trees[other].improving_subtrees(w, scratch)
+                    < trees[at].improving_subtrees(w, scratch)
             {
                 trees[at] = trees[other].clone();
             }
@@ -87,7 +83,7 @@ fn families(blocks: &Blocks) -> Vec<Vec<Member>> {
         let mut waiting: Vec<u32> = (0..blocks.blocks.len() as u32).filter(is_alike).collect();
         let cost = |block: u32| &blocks.blocks[block as usize].cost;
         while !waiting.is_empty() {
-            families.push(family(&mut waiting, FAMILY, |block, others, distances| {
+            families.push(family(&mut waiting, TUNING.family, |block, others, distances| {
                 for (distance, &other) in distances.iter_mut().zip(others) {
                     *distance = difference(cost(block), cost(other));
                 }
@@ -99,7 +95,7 @@ fn families(blocks: &Blocks) -> Vec<Vec<Member>> {
 
 /// How much the costs of two columns differ, going by a part of the rows.
 fn difference(a: &[f64], b: &[f64]) -> f64 {
-    let every = a.len().div_ceil(SAMPLED_ROWS).max(1);
+    let every = a.len().div_ceil(TUNING.sampled_rows).max(1);
     a.iter().zip(b).step_by(every).map(|(a, b)| (a - b).abs()).sum()
 }
 
@@ -133,7 +129,7 @@ mod tests {
         seen.sort_unstable();
         assert_eq!(seen, (0..blocks.blocks.len()).collect::<Vec<_>>());
         for family in &families {
-            assert!(family.len() <= FAMILY);
+            assert!(family.len() <= TUNING.family);
             for (at, member) in family.iter().enumerate() {
                 assert_eq!(member.starts_from.is_some(), at > 0);
                 assert!(member.starts_from.is_none_or(|other| (other as usize) < at));
@@ -149,7 +145,7 @@ mod tests {
         let nowhere = vec![f64::NEG_INFINITY; blocks.blocks.len()];
         let mut alone = blocks.first_trees(false);
         let mut taught = blocks.first_trees(false);
-        teach(&blocks, &mut taught, &mu, true);
+        warm_start(&blocks, &mut taught, &mu, true);
         let alone = price_all(&blocks, &mut alone, &mu, &nowhere, false);
         let taught = price_all(&blocks, &mut taught, &mu, &nowhere, false);
         assert!(alone.bound < 0.0);

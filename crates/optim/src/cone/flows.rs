@@ -1,7 +1,7 @@
 //! Flows from priced trees: the witness that the certificate judges.
 
 use super::block::{Block, Blocks, LARGEST_VALUE, NO_ROW, Root};
-use super::family::teach;
+use super::family::warm_start;
 use super::pricing::{node_weights, price_all};
 use super::tree::Tree;
 use crate::certificate::ArcFlow;
@@ -17,7 +17,7 @@ pub(crate) fn flows(problem: &Problem, mu: &[f64]) -> Result<Vec<Vec<ArcFlow>>, 
     let mut blocks = Blocks::new(problem)?;
     let mut trees = blocks.first_trees(true);
     let nowhere = vec![f64::NEG_INFINITY; trees.len()];
-    teach(&blocks, &mut trees, mu, true);
+    warm_start(&blocks, &mut trees, mu, true);
     price_all(&blocks, &mut trees, mu, &nowhere, true);
     Ok(Prover::new(problem).flows(&blocks, &trees, mu))
 }

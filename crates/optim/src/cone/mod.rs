@@ -22,6 +22,7 @@ mod search;
 #[cfg(feature = "parallel")]
 mod transplant;
 mod tree;
+mod tuning;
 #[cfg(feature = "parallel")]
 mod window;
 mod zero;
@@ -29,7 +30,7 @@ mod zero;
 pub(crate) use block::{Block, Blocks, NO_ROW, Root};
 #[cfg(feature = "parallel")]
 pub(crate) use dijkstra::Dijkstra;
-pub(crate) use family::teach;
+pub(crate) use family::warm_start;
 #[cfg(feature = "parallel")]
 pub(crate) use family::{Member, family};
 pub(crate) use flows::{Prover, flows};

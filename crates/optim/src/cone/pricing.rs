@@ -23,7 +23,7 @@ pub(crate) struct BlockPrice {
 #[derive(Debug)]
 pub(crate) struct Prices {
     pub blocks: Vec<BlockPrice>,
-    /// The proven lower bound (spec section 4, "Bounds" in the engine notes).
+    /// The lower bound that these duals prove.
     pub bound: f64,
     /// Reduced cost of every tied column's y with its blocks at their minimum, and what rounding may have added.
     pub tied: Vec<f64>,

@@ -5,10 +5,9 @@ use std::collections::BinaryHeap;
 
 use super::graph::Graph;
 use super::search::Reached;
+use super::tuning::TUNING;
 use super::window::{Link, Pricer};
 
-/// How often rows that do not fit are taken out of a tree before it is given up.
-const ATTEMPTS: usize = 4;
 /// What rounding may leave of an arc that is tight.
 const TIGHT: f64 = 1e-9;
 
@@ -37,7 +36,7 @@ impl Transplant {
         self.list_children(old);
         self.is_low.clear();
         self.is_low.resize(to.len(), false);
-        for _ in 0..ATTEMPTS {
+        for _ in 0..TUNING.transplant_attempts {
             self.log_z.clear();
             self.log_z.resize(to.len(), f64::NEG_INFINITY);
             self.log_z[0] = 0.0;

@@ -270,7 +270,7 @@ impl Tree {
     }
 
     /// Number of subtrees that would rather move than stay where they are.
-    pub fn restless(&mut self, w: &[f64], scratch: &mut Scratch) -> usize {
+    pub fn improving_subtrees(&mut self, w: &[f64], scratch: &mut Scratch) -> usize {
         let tolerance = ROUNDING * self.sum_subtrees(w, scratch);
         let nodes = 0..w.len();
         let moves =

@@ -5,6 +5,7 @@
 
 use super::graph::Graph;
 use super::tree::{Scratch, Tree};
+use super::tuning::TUNING;
 use crate::certificate::window_bound;
 
 /// How a row hangs off its parent in the tree: the parent's position in the window, and a bit.
@@ -42,9 +43,6 @@ impl Link {
 
 /// Not in the window.
 const NOWHERE: u32 = u32::MAX;
-
-/// Sweeps to the end from fresh sums are repeated so often at most.
-const ROUNDS: usize = 4;
 
 /// Working memory for pricing, one per thread; `load` a column, `plant` a tree, `optimise`, read the results.
 pub(crate) struct Pricer {
@@ -112,7 +110,7 @@ impl Pricer {
         let Self { graph, weight, tree, scratch, .. } = self;
         let tolerance = precision * tree.sum_subtrees(weight, scratch);
         let mut pivots = 0;
-        for _ in 0..ROUNDS {
+        for _ in 0..TUNING.last_sweeps {
             let before = pivots;
             loop {
                 let more =

@@ -12,7 +12,8 @@ use super::program::Program;
 use crate::settings::{Settings, Stop};
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
-    DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus, SupportedConeT,
+    DefaultSettings, DefaultSolution, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus,
+    SupportedConeT,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,13 +28,7 @@ pub(crate) struct Limits {
 impl Limits {
     /// What is left of a solve that is under way.
     pub(crate) fn of(settings: &Settings, stop: &Stop<'_>) -> Self {
-        let limit = settings.time_limit.map_or(f64::INFINITY, |limit| limit.as_secs_f64());
-        Self { cancel: settings.cancel.clone(), seconds_left: (limit - stop.seconds()).max(0.0) }
-    }
-
-    /// Seconds left; infinite without a time limit.
-    pub(crate) fn seconds_left(&self) -> f64 {
-        self.seconds_left
+        Self { cancel: settings.cancel.clone(), seconds_left: stop.seconds_left().max(0.0) }
     }
 }
 
@@ -65,39 +60,14 @@ pub(crate) enum Answer {
 /// Solves a program with y free or held.
 pub(crate) fn solve(program: &Program, shared: Shared<'_>, limits: Limits) -> Answer {
     let dual = DualForm::new(program, shared);
-    let options = DefaultSettings {
-        verbose: false,
-        max_threads: 1,
-        max_iter: 200,
-        time_limit: limits.seconds_left,
-        // As far as it gets: a stall near these is judged by our own bounds, not by its status.
-        tol_gap_abs: 1e-13,
-        tol_gap_rel: 1e-11,
-        tol_feas: 1e-11,
-        ..DefaultSettings::default()
+    // As far as it gets: a stall near this is judged by our own bounds, not by its status.
+    let Some(solution) = minimise(&dual.objective, &dual.matrix, &dual.limits, 1e-11, &limits)
+    else {
+        return Answer::Nothing;
     };
-    let unknowns = dual.objective.len();
-    let quadratic = CscMatrix::zeros((unknowns, unknowns));
-    let cones: [SupportedConeT<f64>; 1] = [NonnegativeConeT(dual.limits.len())];
-    let solver = DefaultSolver::new(
-        &quadratic,
-        &dual.objective,
-        &dual.matrix,
-        &dual.limits,
-        &cones,
-        options,
-    );
-    let Ok(mut solver) = solver else { return Answer::Nothing };
-    if let Some(cancel) = limits.cancel {
-        solver.set_termination_callback(move |_| cancel.load(Ordering::Relaxed));
-    }
-    solver.solve();
-    let solution = &solver.solution;
     let (mu, lambda) = solution.x.split_at(program.rows.len());
     let multipliers = Multipliers { mu: mu.to_vec(), lambda: lambda.to_vec() };
-    let finite = solution.x.iter().chain(&solution.z).all(|value| value.is_finite());
     match solution.status {
-        _ if !finite => Answer::Nothing,
         SolverStatus::DualInfeasible | SolverStatus::AlmostDualInfeasible => {
             Answer::Ray(multipliers)
         }
@@ -111,6 +81,37 @@ pub(crate) fn solve(program: &Program, shared: Shared<'_>, limits: Limits) -> An
             Answer::Point { values, multipliers, iterations: solution.iterations as usize }
         }
     }
+}
+
+/// The solver's `x` with the least `objective . x` and `matrix x <= right`, and multipliers `z`; `None` where it breaks down.
+pub(crate) fn minimise(
+    objective: &[f64],
+    matrix: &CscMatrix<f64>,
+    right: &[f64],
+    tolerance: f64,
+    limits: &Limits,
+) -> Option<DefaultSolution<f64>> {
+    let options = DefaultSettings {
+        verbose: false,
+        max_threads: 1,
+        max_iter: 200,
+        time_limit: limits.seconds_left,
+        tol_gap_abs: 0.01 * tolerance,
+        tol_gap_rel: tolerance,
+        tol_feas: tolerance,
+        ..DefaultSettings::default()
+    };
+    let quadratic = CscMatrix::zeros((objective.len(), objective.len()));
+    let cones: [SupportedConeT<f64>; 1] = [NonnegativeConeT(right.len())];
+    let mut solver =
+        DefaultSolver::new(&quadratic, objective, matrix, right, &cones, options).ok()?;
+    if let Some(cancel) = limits.cancel.clone() {
+        solver.set_termination_callback(move |_| cancel.load(Ordering::Relaxed));
+    }
+    solver.solve();
+    let solution = solver.solution;
+    let is_finite = solution.x.iter().chain(&solution.z).all(|value| value.is_finite());
+    is_finite.then_some(solution)
 }
 
 /// `min objective . x` subject to `matrix x + s = limits`, `s >= 0`, with x = (mu, lambda).

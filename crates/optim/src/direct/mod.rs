@@ -17,14 +17,15 @@ pub(crate) use strict::{Draft, centre, strict};
 
 use crate::certificate::bound_of_flows;
 use crate::error::{Error, Infeasibility};
+use crate::incumbent::{Estimate, Incumbent};
 use crate::presolve::coincident;
 use crate::problem::Problem;
-use crate::settings::{Progress, Settings};
-use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
+use crate::settings::Settings;
+use crate::solution::Solution;
 use crate::verified;
 
 /// What errors call this engine.
-const NAME: &str = "direct";
+pub(crate) const NAME: &str = "direct";
 
 /// The largest program accepted: entries times (1 + arcs per row), beyond which memory runs out.
 const SIZE_LIMIT: usize = 50_000_000;
@@ -37,12 +38,8 @@ pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> 
     verified::solve(problem, settings, NAME, |problem| attempt(problem, settings))
 }
 
-/// As [`solve`], but an error where nothing is found that holds.
-pub(crate) fn tried(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
-    verified::tried(problem, settings, NAME, |problem| attempt(problem, settings))
-}
-
-fn attempt(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
+/// As [`solve`], unverified.
+pub(crate) fn attempt(problem: &Problem, settings: &Settings) -> Result<Solution, Error> {
     coincident::solve(problem, settings, |merged| solve_merged(merged, settings))
 }
 
@@ -73,35 +70,12 @@ fn solve_merged(problem: &Problem, settings: &Settings) -> Result<Solution, Erro
     };
     // Costs are not negative, so neither is the optimum.
     let lower_bound = bound_of_flows(problem, &mu, &program.flows(&multipliers)).max(0.0);
-    let upper_bound = report.cost;
-    let gap = relative_gap(problem.mean_cost(), upper_bound, lower_bound);
-    let seconds = stop.seconds();
-    stop.report(Progress {
-        iteration: 1,
-        upper_bound,
-        lower_bound,
-        gap,
-        promised: gap,
-        columns: 0,
-        seconds,
-    });
-    Ok(Solution {
-        status: Status::of_gap(gap, settings.gap),
-        objective: upper_bound,
-        lower_bound,
-        gap,
-        iterations,
-        columns: program.variables(),
-        seconds,
-        z,
-        y,
-        certificate: Certificate {
-            worst_log_excess: report.worst_log_excess,
-            worst_row_sum_error: report.worst_row_sum_error,
-            mu,
-        },
-        trace: vec![TracePoint { iteration: 1, upper_bound, lower_bound, seconds }],
-    })
+    let mut found = Incumbent::new(settings, stop, problem.rows(), problem.mean_cost());
+    found.offer(z, y, report, lower_bound)?;
+    found.prove(mu, lower_bound);
+    found.iterations = iterations;
+    found.report(&Estimate { gap: found.gap(), bound: 0.0, columns: program.variables() });
+    found.solution(program.variables()).ok_or(Error::StoppedEarly)
 }
 
 /// The error that a ray proves; without a proof the solver has merely failed.

@@ -1,5 +1,4 @@
-//! From a solver's nearly feasible numbers to a matrix that satisfies every constraint (spec
-//! section 6): mix in a little of a point from the middle of the feasible set, whose slack covers the
+//! From a solver's nearly feasible numbers to a matrix that satisfies every constraint: mix in a little of a point from the middle of the feasible set, whose slack covers the
 //! solver's errors, and put each row sum right with the room that this gives.
 
 use super::interior::{self, Answer, Limits, Shared};

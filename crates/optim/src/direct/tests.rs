@@ -1,6 +1,7 @@
 use super::*;
 use crate::cost::DenseCost;
 use crate::problem::{Arc, EntryBound, ProblemParts, Ties};
+use crate::solution::Status;
 
 /// Two places one apart, a miss costs 1: the optimum is 2 / (1 + e^eps).
 fn two_places(epsilon: f64) -> ProblemParts {

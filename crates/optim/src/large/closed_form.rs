@@ -9,24 +9,9 @@ use rayon::prelude::*;
 
 use super::columns::Columns;
 use super::krylov::bicgstab;
+use super::tuning::TUNING;
 use super::view::{Stopped, View};
 use crate::cone::Graph as ArcGraph;
-
-/// Rounds of shortening arcs before the closed form is given up.
-const SHORTENING_ROUNDS: usize = 6;
-/// Relative residual of the linear solves.
-const RESIDUAL: f64 = 1e-9;
-const ITERATIONS: usize = 200;
-/// How many times as large, or as small, as its smooth value a dual may be.
-const SWING: f64 = 2.0;
-/// Share of all subtrees that may rather move at the duals of a closed form that is near the optimum.
-const NEAR: f64 = 0.01;
-/// How much more than needed an arc is shortened, as a part of what is needed: rounds of a tenth were seen to creep.
-const OVERSHOOT: f64 = 1.0;
-/// Rounds of expectation maximisation; row sums are then off by a tenth at worst.
-const MIXINGS: usize = 40;
-/// Changes of the active set before the rest is left to shortening.
-const ACTIVE_SET_ROUNDS: usize = 12;
 
 /// The primal closed form: weights `x` on the rays `exp(-length)` of `graph`.
 pub(crate) struct ClosedForm {
@@ -39,13 +24,13 @@ pub(crate) fn dual(view: &View<'_>, columns: &Columns) -> Result<Vec<f64>, Stopp
     let c_bar = columns.ray_costs();
     let mut mu = vec![0.0; c_bar.len()];
     let apply = |v: &[f64]| view.proceed().map(|()| columns.transposed_product(v));
-    bicgstab(apply, &c_bar, &mut mu, RESIDUAL, ITERATIONS)?;
+    bicgstab(apply, &c_bar, &mut mu, TUNING.closed_form_residual, TUNING.closed_form_iterations)?;
     // Where costs are uneven the solution swings between neighbours, and rays priced at such duals
     // grow without measure. It is kept near the smooth duals that spread every ray's cost evenly.
     let mass = columns.transposed_product(&vec![1.0; c_bar.len()]);
     for ((mu, cost), mass) in mu.iter_mut().zip(&c_bar).zip(mass) {
         let smooth = cost / mass;
-        *mu = mu.clamp(SWING.recip() * smooth, SWING * smooth);
+        *mu = mu.clamp(TUNING.swing.recip() * smooth, TUNING.swing * smooth);
     }
     Ok(mu)
 }
@@ -54,22 +39,22 @@ pub(crate) fn dual(view: &View<'_>, columns: &Columns) -> Result<Vec<f64>, Stopp
 /// trees, which `columns` starts with, stay where they are at `mu`.
 pub(crate) fn is_near(columns: &Columns, mu: &[f64]) -> bool {
     let windows = &columns.windows;
-    let restless: usize = (0..windows.columns())
+    let improving: usize = (0..windows.columns())
         .into_par_iter()
         .map(|k| {
             let (window, range) = (windows.of(k), windows.range(k));
             let weight = |((&i, c), &r): ((&u32, &f64), &f32)| (c - mu[i as usize]) * f64::from(r);
             let entries = window.rows.iter().zip(&columns.cost[range.clone()]);
             let mut sum: Vec<f64> = entries.zip(&columns.ray[range]).map(weight).collect();
-            let mut restless = 0;
+            let mut improving = 0;
             for at in (1..sum.len()).rev() {
-                restless += usize::from(sum[at] < 0.0);
+                improving += usize::from(sum[at] < 0.0);
                 sum[window.parent[at] as usize] += sum[at];
             }
-            restless
+            improving
         })
         .sum();
-    restless as f64 <= NEAR * windows.entries() as f64
+    improving as f64 <= TUNING.near_closed_form * windows.entries() as f64
 }
 
 /// Weights for the current rays with row sums of at least 1, and 1 wherever possible.
@@ -83,7 +68,7 @@ pub(crate) fn mixture(view: &View<'_>, columns: &Columns) -> Result<Vec<f64>, St
     let n = columns.windows.columns();
     let mass = columns.transposed_product(&vec![1.0; n]);
     let mut x: Vec<f64> = mass.iter().map(|mass| mass.recip()).collect();
-    for _ in 0..MIXINGS {
+    for _ in 0..TUNING.expectation_rounds {
         view.proceed()?;
         let inverse: Vec<f64> = columns.transposed_product(&x).iter().map(|s| s.recip()).collect();
         let share = columns.transposed_product(&inverse);
@@ -105,7 +90,7 @@ pub(crate) fn primal(
     let mut x = weights(view, columns)?;
     let mut sums = columns.transposed_product(&x);
     let mut graph = view.graph.map_lengths(|_, _, l| l * (1.0 - shrink));
-    for _ in 0..SHORTENING_ROUNDS {
+    for _ in 0..TUNING.shortening_rounds {
         let log_sum: Vec<f64> = sums.iter().map(|s| s.max(f64::MIN_POSITIVE).ln()).collect();
         let Some(shortened) = shorten(&view.graph, &graph, &log_sum, 0.5 * shrink) else {
             return Ok(Some(ClosedForm { graph, x }));
@@ -134,7 +119,7 @@ pub(crate) fn shorten(
         }
         broken = true;
         // Shorter arcs raise the sums whose difference shortened them: with more than is needed the rounds end.
-        (allowed - OVERSHOOT * (now - allowed)).max(0.0)
+        (allowed - TUNING.overshoot * (now - allowed)).max(0.0)
     });
     broken.then_some(shortened)
 }
@@ -149,7 +134,7 @@ fn complementarity(
 ) -> Result<Vec<f64>, Stopped> {
     let n = x.len();
     let mut active: Vec<bool> = x.iter().map(|&x| x > 0.0).collect();
-    for _ in 0..ACTIVE_SET_ROUNDS {
+    for _ in 0..TUNING.active_set_rounds {
         let mask = |v: &mut [f64]| {
             for (v, &on) in v.iter_mut().zip(&active) {
                 if !on {
@@ -166,7 +151,7 @@ fn complementarity(
             mask(&mut y);
             Ok(y)
         };
-        bicgstab(apply, &ones, &mut x, RESIDUAL, ITERATIONS)?;
+        bicgstab(apply, &ones, &mut x, TUNING.closed_form_residual, TUNING.closed_form_iterations)?;
         let sums = columns.transposed_product(&x);
         let mut changed = false;
         for i in 0..n {

@@ -1,10 +1,11 @@
-//! Method B: column generation over sparse rays, all columns and rows at once.
+//! Column generation over sparse rays, all columns and rows at once.
 //!
 //! Each iteration takes one Newton step of the master, prices every column at the new duals, and
 //! moves the duals back to where (nearly) all columns price out. That repaired point is the
 //! lower bound and the stabilisation centre at once: the next step starts from it, so new rays find
 //! duals that they do not cut off, and the steps stay long.
 
+use super::closed_form;
 use super::columns::Columns;
 use super::dual;
 use super::glue::Glue;
@@ -12,27 +13,8 @@ use super::master::Master;
 use super::rays::WeightedColumns;
 use super::start::Start;
 use super::tile::{Task, TileColumn, TileSolution};
+use super::tuning::TUNING;
 use super::view::{Stopped, View};
-use super::{WINDOW_RADIUS, closed_form};
-
-/// Complementarity aimed at by each step, relative to the present one.
-const CENTRING: f64 = 0.2;
-/// The first barrier, as a part of the gap per column.
-const FIRST_BARRIER: f64 = 0.3;
-
-/// A centre may be this much worse than the one before.
-const ASTRAY: f64 = 0.02;
-/// However far from the end of the central path, no centre may be worse than this.
-const FAR_ASTRAY: f64 = 0.1;
-/// A fresh start that leaves this gap is none.
-const HOPELESS: f64 = 0.5;
-/// How well columns are priced on the way, as a part of the gap that is wanted.
-const PRECISION: f64 = 5e-3;
-const LEAST_PRECISION: f64 = 1e-4;
-/// How far a tile's row sums may be from one.
-const TILE_ROW_SUMS: f64 = 1e-3;
-/// Below this reach any centre is taken.
-const LEAST_REACH: f64 = 1e-4;
 
 /// Column generation in progress.
 pub(crate) struct ColumnGeneration {
@@ -51,37 +33,22 @@ pub(crate) struct ColumnGeneration {
     precision: f64,
 }
 
-/// What an iteration promises; nothing of it is proven yet.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Estimate {
-    /// What the master's weights will cost once their row sums are exact.
-    pub(crate) cost: f64,
-    /// The bound that the repaired duals should prove.
-    pub(crate) bound: f64,
-}
-
-impl Estimate {
-    pub(crate) fn gap(&self) -> f64 {
-        (self.cost - self.bound) / self.cost
-    }
-}
-
 /// How well to price on the way to a gap.
 fn precision(gap: f64) -> f64 {
-    (PRECISION * gap).clamp(dual::PRECISION, LEAST_PRECISION)
+    (TUNING.pricing_precision * gap).clamp(dual::PRECISION, TUNING.least_precision)
 }
 
 impl ColumnGeneration {
     /// Starts from the closed form where its duals are near the optimum, and afresh where they are not.
     pub(crate) fn begin(view: &View<'_>, task: Task) -> Result<Self, Stopped> {
-        let mut columns = Columns::new(view, WINDOW_RADIUS)?;
+        let mut columns = Columns::new(view, TUNING.window_radius)?;
         let mut mu = closed_form::dual(view, &columns)?;
         if !closed_form::is_near(&columns, &mu) {
             drop(columns);
             if let Some(fresh) = Self::afresh(view, task.radius, task.gap)? {
                 return Ok(fresh);
             }
-            columns = Columns::new(view, WINDOW_RADIUS)?;
+            columns = Columns::new(view, TUNING.window_radius)?;
         }
         dual::repair(view, &mut columns, &mut mu, task.gap)?;
         let columns = columns.with_shortest_path_rays(1.0);
@@ -102,7 +69,8 @@ impl ColumnGeneration {
         let cost: f64 = columns.ray_costs().iter().zip(x).map(|(c, x)| c * x).sum();
         let gap = (cost - mu.iter().sum::<f64>()).max(1e-4 * cost);
         let barrier = gap / view.rows() as f64;
-        let mut master = Master::new(view, &columns, x, mu.to_vec(), FIRST_BARRIER * barrier);
+        let mut master =
+            Master::new(view, &columns, x, mu.to_vec(), TUNING.first_barrier * barrier);
         if x.contains(&0.0) {
             // The closed form is not feasible: give the master columns that are.
             master.add_feasible_columns(&columns);
@@ -136,8 +104,8 @@ impl ColumnGeneration {
         let (centre_bound, reach) = (0.0, 1.0);
         let mut fresh =
             Self { columns, master, centre, centre_bound, best, reach, ceiling, precision };
-        let estimate = fresh.iterate(view)?;
-        Ok((estimate.gap() < HOPELESS).then_some(fresh))
+        let promised = fresh.iterate(view)?;
+        Ok((promised < TUNING.hopeless_start).then_some(fresh))
     }
 
     /// Goes on from what tiles have found: duals, trees, and rays with weights.
@@ -164,7 +132,7 @@ impl ColumnGeneration {
     /// What a tile contributes to the whole.
     pub(crate) fn into_tile(self, view: &View<'_>, core: &[u32]) -> Result<TileSolution, Stopped> {
         let windows = &self.columns.windows;
-        let weights = self.master.projected(view, windows, TILE_ROW_SUMS)?;
+        let weights = self.master.projected(view, windows, TUNING.tile_row_sums)?;
         let column = |&k: &u32| {
             let (k, list) = (k as usize, &self.master.rays.columns[k as usize]);
             TileColumn {
@@ -177,15 +145,16 @@ impl ColumnGeneration {
         Ok(TileSolution { columns: core.iter().map(column).collect(), mu: self.best.1 })
     }
 
-    /// One iteration.
-    pub(crate) fn iterate(&mut self, view: &View<'_>) -> Result<Estimate, Stopped> {
+    /// One iteration. Returns the gap that it promises between what the weights will cost once their row sums are exact and what
+    /// the repaired duals should prove.
+    pub(crate) fn iterate(&mut self, view: &View<'_>) -> Result<f64, Stopped> {
         let Self { columns, master, centre, centre_bound, best, reach, ceiling, precision } = self;
-        master.step(view, columns, CENTRING)?;
+        master.step(view, columns, TUNING.centring)?;
         // The central path lies below the optimum by the sum of all complementarities: no centre is
         // rejected for that.
         let path = 2.0 * master.barrier() * master.rays.len() as f64;
         let size = centre_bound.abs();
-        let acceptable = *centre_bound - path.clamp(ASTRAY * size, FAR_ASTRAY * size);
+        let acceptable = *centre_bound - path.clamp(TUNING.astray * size, TUNING.far_astray * size);
         let tolerance = 1e-3 * master.barrier();
         let reduced = loop {
             let between = |(c, m): (&f64, &f64)| c + *reach * (m - c);
@@ -199,7 +168,7 @@ impl ColumnGeneration {
             let reduced = columns.price(view, &trial, *precision)?;
             let lowered = dual::cover(columns, &reduced);
             let bound = trial.iter().sum::<f64>() - lowered.iter().sum::<f64>();
-            if bound >= acceptable || *reach < LEAST_REACH {
+            if bound >= acceptable || *reach < TUNING.least_reach {
                 (*centre, *centre_bound) = (trial, bound);
                 break reduced;
             }
@@ -212,7 +181,8 @@ impl ColumnGeneration {
         if *centre_bound > best.0 {
             *best = (*centre_bound, centre.clone());
         }
-        Ok(Estimate { cost: master.settled_cost(columns), bound: best.0 })
+        let cost = master.settled_cost(columns);
+        Ok((cost - best.0) / cost)
     }
 
     /// The bound that the present centre or the best one proves after another repair, to `enough` of it.

@@ -3,15 +3,10 @@
 use rayon::prelude::*;
 
 use super::partition::{Part, partition};
+use super::tuning::TUNING;
 use super::view::{Stopped, View};
 use super::window::Windows;
 use crate::cone::{Graph, Link, Member, Pricer, Transplant, family};
-
-/// Pivots allowed per row of a window before a stalled column is left as it is.
-pub(crate) const PIVOTS_PER_ROW: usize = 40;
-
-/// Columns priced one after the other; families are priced in parallel.
-const FAMILY: usize = 250;
 
 /// The state of pricing: one tree and one ray for every column, on its window.
 pub(crate) struct Columns {
@@ -68,9 +63,7 @@ impl Columns {
                 Ok(())
             },
         )?;
-        let distances = (0..windows.columns()).flat_map(|k| windows.of(k).distance);
-        let mut ray = Vec::with_capacity(windows.entries());
-        ray.extend(distances.map(|&d| (-f64::from(d)).exp() as f32));
+        let ray = shortest_path_rays(&windows);
         let families = families(view)?;
         Ok(Self { windows, cost, tree, ray, families, is_fresh: false })
     }
@@ -78,10 +71,7 @@ impl Columns {
     /// The rays `exp(-length)` of another set of arcs, without costs or trees.
     pub(crate) fn rays_only(view: &View<'_>, graph: &Graph, radius: f64) -> Result<Self, Stopped> {
         let windows = Windows::grow(view, graph, radius)?;
-        let ray = (0..windows.columns())
-            .flat_map(|k| windows.of(k).distance)
-            .map(|&d| (-f64::from(d)).exp() as f32)
-            .collect();
+        let ray = shortest_path_rays(&windows);
         let (cost, tree, families) = (Vec::new(), Vec::new(), Vec::new());
         Ok(Self { windows, cost, tree, ray, families, is_fresh: true })
     }
@@ -149,7 +139,7 @@ impl Columns {
                         transplant.fit(pricer, from.rows, other.tree)
                     });
                     pricer.plant(warm.unwrap_or(tree));
-                    *value = pricer.optimise(precision, PIVOTS_PER_ROW * window.rows.len());
+                    *value = pricer.optimise(precision, TUNING.pivots_per_row * window.rows.len());
                     tree.iter_mut().zip(pricer.links()).for_each(|(old, new)| *old = new);
                     ray.iter_mut().zip(pricer.ray()).for_each(|(r, z)| *r = *z as f32);
                 }
@@ -190,14 +180,23 @@ impl Columns {
     }
 }
 
+/// `exp(-length)` on every window.
+fn shortest_path_rays(windows: &Windows) -> Vec<f32> {
+    let mut ray = Vec::with_capacity(windows.entries());
+    let distances = (0..windows.columns()).flat_map(|k| windows.of(k).distance);
+    ray.extend(distances.map(|&d| (-f64::from(d)).exp() as f32));
+    ray
+}
+
 /// All columns in families of rows that lie together: what two columns cost in any row differs at most by what it costs to
 /// report one from the other's place.
 fn families(view: &View<'_>) -> Result<Vec<Vec<Member>>, Stopped> {
-    let mut parts = partition(&view.graph, FAMILY, 0.0);
+    let mut parts = partition(&view.graph, TUNING.family, 0.0);
     let costs = |column: u32, others: &[u32], costs: &mut [f64]| {
         view.gather_costs(column as usize, others, costs);
     };
-    let one = |part: &mut Part| view.proceed().map(|()| family(&mut part.core, FAMILY, costs));
+    let one =
+        |part: &mut Part| view.proceed().map(|()| family(&mut part.core, TUNING.family, costs));
     parts.par_iter_mut().map(one).collect()
 }
 

@@ -7,16 +7,9 @@
 
 use rayon::prelude::*;
 
+use super::tuning::TUNING;
 use super::view::{Stopped, View};
 use crate::cone::Dijkstra;
-
-/// Duals may grow by this factor before rows are drawn that were not.
-const MARGIN: f64 = 1.1;
-/// Log-radius of the neighbourhood that says whether a row is drawn strongly.
-const NEIGHBOURHOOD: f64 = 2.5;
-/// Columns that may draw to one row. Where more would, its dual is kept below the cost of the others:
-/// that costs bound, but windows would grow to the whole map for a row that is indifferent.
-const MOST_COLUMNS: usize = 500;
 
 /// A row that a column draws to.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +45,7 @@ impl Drawn {
                 |(below, dijkstra), i| {
                     view.proceed()?;
                     below.clear();
-                    view.columns_below(i, MARGIN * mu[i], below);
+                    view.columns_below(i, TUNING.drawn_margin * mu[i], below);
                     Ok(DrawnRow::of(view, mu, i, below, dijkstra))
                 },
             )
@@ -96,23 +89,24 @@ impl DrawnRow {
         dijkstra: &mut Dijkstra,
     ) -> Self {
         let mut ceiling = f64::INFINITY;
-        if below.len() > MOST_COLUMNS {
+        if below.len() > TUNING.most_drawn {
             let by_cost = |a: &(u32, f64), b: &(u32, f64)| a.1.total_cmp(&b.1);
-            ceiling = below.select_nth_unstable_by(MOST_COLUMNS, by_cost).1.1;
+            ceiling = below.select_nth_unstable_by(TUNING.most_drawn, by_cost).1.1;
             below.retain(|&(_, cost)| cost < ceiling);
         }
         // Whatever the order in which they were found.
         below.sort_unstable_by_key(|&(k, _)| k);
         let (mut rows, mut share) = (Vec::new(), Vec::new());
         let seed = std::iter::once((i as u32, 0.0));
-        dijkstra.run(&view.graph, seed, NEIGHBOURHOOD, |j, d, _| {
+        dijkstra.run(&view.graph, seed, TUNING.neighbourhood, |j, d, _| {
             rows.push(j);
             share.push((-d).exp());
         });
         let mut near = vec![0.0; rows.len()];
         let mut strongly = |k: u32| {
             view.gather_costs(k as usize, &rows, &mut near);
-            let weights = rows.iter().zip(&near).map(|(&j, c)| c - MARGIN * mu[j as usize]);
+            let weights =
+                rows.iter().zip(&near).map(|(&j, c)| c - TUNING.drawn_margin * mu[j as usize]);
             weights.zip(&share).map(|(weight, share)| weight * share).sum::<f64>() < 0.0
         };
         let columns = below.iter().map(|&(k, _)| (k, strongly(k))).collect();

@@ -2,19 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::columns::{Columns, PIVOTS_PER_ROW};
+use super::columns::Columns;
+use super::tuning::TUNING;
 use super::view::{Stopped, View};
 use crate::certificate::bound_of_windows;
 use crate::cone::Pricer;
-
-/// Sweeps of the multiplicative repair.
-const SWEEPS: usize = 10;
-/// Rounds of pricing and repair.
-const ROUNDS: usize = 16;
-
-/// Columns are lifted this much of their cost above zero: what pricing leaves undone would otherwise be
-/// charged at their own rows, where it may count many times as much as at the peak of the ray.
-const MARGIN: f64 = 1e-8;
 
 /// Precision of what is proven at every row, relative to the mean weight: it may count `exp(eps D)`
 /// times as much at the anchor.
@@ -36,10 +28,10 @@ pub(crate) fn repair(
     enough: f64,
 ) -> Result<(), Stopped> {
     let total: f64 = mu.iter().map(|m| m.abs()).sum();
-    for round in 0..ROUNDS {
+    for round in 0..TUNING.repair_rounds {
         let reduced = columns.price(view, mu, PRECISION)?;
         let missing: f64 = reduced.iter().map(|r| (-r).max(0.0)).sum();
-        if missing <= enough * total || round + 1 == ROUNDS {
+        if missing <= enough * total || round + 1 == TUNING.repair_rounds {
             break;
         }
         for (m, p) in mu.iter_mut().zip(cover(columns, &reduced)) {
@@ -57,7 +49,7 @@ pub(crate) fn cover(columns: &Columns, reduced: &[f64]) -> Vec<f64> {
     let peaks = columns.peaks();
     let costs = columns.ray_costs();
     let need: Vec<f64> = (0..reduced.len())
-        .map(|k| (MARGIN * costs[k] - reduced[k]).max(0.0) / peaks[k].value)
+        .map(|k| (TUNING.repair_margin * costs[k] - reduced[k]).max(0.0) / peaks[k].value)
         .collect();
     let scaled_product = |p: &[f64]| -> Vec<f64> {
         let product = columns.transposed_product(p);
@@ -70,7 +62,7 @@ pub(crate) fn cover(columns: &Columns, reduced: &[f64]) -> Vec<f64> {
         let row = &mut p[peaks[k].row];
         *row = row.max(need[k] / mass[k]);
     }
-    for _ in 0..SWEEPS {
+    for _ in 0..TUNING.cover_sweeps {
         let covered = scaled_product(&p);
         let mut factor = vec![0.0f64; p.len()];
         for k in wanting() {
@@ -115,7 +107,7 @@ pub(crate) fn prove(view: &View<'_>, columns: &Columns, mu: &[f64]) -> Result<Pr
                 pricer.load(&view.graph, window.rows, weights);
                 pricer.plant(&columns.tree[range]);
                 let rows = window.rows.len();
-                pricer.settle(SETTLED * size / rows as f64, PIVOTS_PER_ROW * rows);
+                pricer.settle(SETTLED * size / rows as f64, TUNING.pivots_per_row * rows);
                 Ok(pricer.proven_value())
             },
         )

@@ -7,12 +7,10 @@ use rayon::prelude::*;
 use super::columns::split_by_window;
 use super::rays::ColumnRays;
 use super::tile::{Tile, TileColumn, TileSolution};
+use super::tuning::TUNING;
 use super::view::{Stopped, View};
 use super::window::{Window, Windows};
 use crate::cone::{Graph, Link, Pricer, Reached, Transplant};
-
-/// Rays with less than this part of their column's weight are left behind.
-const LEAST_WEIGHT: f64 = 1e-2;
 
 /// What the rounding of rays may leave of an arc that is tight.
 const TIGHT: f64 = 1e-6;
@@ -89,7 +87,7 @@ fn rays_on(
     let is_whole = rows.len() == to.rows.len() && position.iter().all(Option::is_some);
     let mut rays = ColumnRays::default();
     for (ray, &weight) in column.rays.chunks_exact(rows.len()).zip(&column.weights) {
-        if weight < LEAST_WEIGHT * total {
+        if weight < TUNING.glued_weight * total {
             continue;
         }
         let mut value = vec![0.0; to.rows.len()];

@@ -7,26 +7,9 @@ use super::columns::Columns;
 use super::normal::Normal;
 use super::partition::{Part, partition};
 use super::rays::{ColumnRays, Rays, WeightedColumns};
+use super::tuning::TUNING;
 use super::view::{Stopped, View};
 use super::window::Windows;
-
-/// Rows owned by one part of the preconditioner, and the log-distance of its margin.
-const PART_ROWS: usize = 400;
-const PART_MARGIN: f64 = 3.0;
-/// Relative residual of the normal equations, and the iterations allowed for it.
-const RESIDUAL: f64 = 1e-2;
-const ITERATIONS: usize = 60;
-/// Rounds of projection to exact row sums.
-const PROJECTIONS: usize = 12;
-const PROJECTION_RESIDUAL: f64 = 3e-3;
-const PROJECTION_ITERATIONS: usize = 200;
-/// Part of a weight or reduced cost that a step leaves at least.
-const LEAST_LEFT: f64 = 0.1;
-
-/// Part of a column's mass that a new ray takes over from the others.
-const SHARE: f64 = 0.1;
-/// Least complementarity of a ray after the duals were moved, relative to the mean.
-const KEEP: f64 = 0.1;
 
 /// The state of the interior point.
 pub(crate) struct Master {
@@ -44,7 +27,7 @@ impl Master {
         mu: Vec<f64>,
         barrier: f64,
     ) -> Self {
-        let parts = partition(&view.graph, PART_ROWS, PART_MARGIN);
+        let parts = partition(&view.graph, TUNING.part_rows, TUNING.part_margin);
         let taken = columns.transposed_product(&mu);
         let largest = x.iter().fold(0.0_f64, |a, &b| a.max(b));
         let x: Vec<f64> = x.iter().map(|x| x.max(1e-3 * largest)).collect();
@@ -59,7 +42,7 @@ impl Master {
         mut rays: Vec<ColumnRays>,
         barrier: f64,
     ) -> Self {
-        let parts = partition(&view.graph, PART_ROWS, PART_MARGIN);
+        let parts = partition(&view.graph, TUNING.part_rows, TUNING.part_margin);
         for list in &mut rays {
             list.s = list.x.iter().map(|x| barrier / x).collect();
         }
@@ -122,8 +105,8 @@ impl Master {
                 let ray: Vec<f32> = columns.ray[range].iter().map(scaled).collect();
                 let mass: f64 = ray.iter().map(|&z| f64::from(z)).sum();
                 let carried = list.total_mass();
-                let x = (SHARE * carried / mass).max(1e-9);
-                list.x.iter_mut().for_each(|x| *x *= 1.0 - SHARE);
+                let x = (TUNING.newcomer_share * carried / mass).max(1e-9);
+                list.x.iter_mut().for_each(|x| *x *= 1.0 - TUNING.newcomer_share);
                 list.push(&ray, cost[k] / peak.value, x, barrier / x);
             }
         }
@@ -170,7 +153,7 @@ impl Master {
         });
         let rhs: Vec<f64> = rest.iter().map(|rest| 1.0 + rest).collect();
         let normal = Normal::new(view, &self.rays, windows, &self.parts, weights)?;
-        let d_mu = normal.solve(&rhs, RESIDUAL, ITERATIONS)?;
+        let d_mu = normal.solve(&rhs, TUNING.step_residual, TUNING.step_iterations)?;
         drop(normal);
 
         let moves: Vec<(Vec<f64>, Vec<f64>)> = (0..n)
@@ -186,8 +169,8 @@ impl Master {
             })
             .collect();
         for (c, (dx, ds)) in self.rays.columns.iter_mut().zip(&moves) {
-            c.x.iter_mut().zip(dx).for_each(|(x, d)| *x = (*x + d).max(LEAST_LEFT * *x));
-            c.s.iter_mut().zip(ds).for_each(|(s, d)| *s = (*s + d).max(LEAST_LEFT * *s));
+            c.x.iter_mut().zip(dx).for_each(|(x, d)| *x = (*x + d).max(TUNING.least_left * *x));
+            c.s.iter_mut().zip(ds).for_each(|(s, d)| *s = (*s + d).max(TUNING.least_left * *s));
         }
         for (m, d) in self.mu.iter_mut().zip(&d_mu) {
             *m += d;
@@ -204,7 +187,7 @@ impl Master {
             .collect();
         for (c, taken) in self.rays.columns.iter_mut().zip(taken) {
             for (r, taken) in taken.into_iter().enumerate() {
-                c.s[r] = (c.cost[r] - taken).max(KEEP * barrier / c.x[r]);
+                c.s[r] = (c.cost[r] - taken).max(TUNING.least_complementarity * barrier / c.x[r]);
             }
         }
         self.mu = mu;
@@ -252,18 +235,19 @@ impl Master {
         tolerance: f64,
     ) -> Result<Vec<Vec<f64>>, Stopped> {
         let mut weights: Vec<Vec<f64>> = self.rays.columns.iter().map(|c| c.x.clone()).collect();
-        for _ in 0..PROJECTIONS {
+        for _ in 0..TUNING.projections {
             let sums = self.rays.product(windows, |k| weights[k].clone());
             let missing: Vec<f64> = sums.iter().map(|s| 1.0 - s).collect();
             if missing.iter().all(|m| m.abs() < tolerance) {
                 break;
             }
             let normal = Normal::new(view, &self.rays, windows, &self.parts, weights.clone())?;
-            let y = normal.solve(&missing, PROJECTION_RESIDUAL, PROJECTION_ITERATIONS)?;
+            let y =
+                normal.solve(&missing, TUNING.projection_residual, TUNING.projection_iterations)?;
             drop(normal);
             weights.par_iter_mut().enumerate().for_each(|(k, weights)| {
                 for (x, d) in weights.iter_mut().zip(self.rays.transposed(windows, k, &y)) {
-                    *x = (*x + *x * d).max(LEAST_LEFT * *x);
+                    *x = (*x + *x * d).max(TUNING.least_left * *x);
                 }
             });
         }

@@ -32,6 +32,7 @@ mod strict;
 #[cfg(test)]
 mod tests;
 mod tile;
+mod tuning;
 mod view;
 mod window;
 
@@ -46,6 +47,7 @@ use colgen::ColumnGeneration;
 use columns::Columns;
 use drawn::Drawn;
 use run::Run;
+use tuning::TUNING;
 use view::{Stopped, View};
 use window::Windows;
 
@@ -104,7 +106,7 @@ pub fn lower_bound_within(
     let mut best = Bound::trivial(view.rows());
     // Stopped or not, what was found is a bound.
     let _: Result<(), Stopped> =
-        repaired_bound(&view, mu.to_vec(), REPAIRED).map(|(bound, _)| best.improve(bound));
+        repaired_bound(&view, mu.to_vec(), TUNING.repaired).map(|(bound, _)| best.improve(bound));
     Ok(best)
 }
 
@@ -121,7 +123,8 @@ pub fn proven_bound(problem: &Problem, mu: &[f64]) -> Result<f64, Error> {
     length("mu", &[], view.rows(), mu.len())?;
     let prove = || {
         let drawn = Drawn::at(&view, mu)?;
-        let mut columns = Columns::on(&view, Windows::around(&view, &drawn, WINDOW_RADIUS)?)?;
+        let mut columns =
+            Columns::on(&view, Windows::around(&view, &drawn, TUNING.window_radius)?)?;
         columns.price(&view, mu, dual::PRECISION)?;
         dual::prove(&view, &columns, mu)
     };
@@ -131,17 +134,19 @@ pub fn proven_bound(problem: &Problem, mu: &[f64]) -> Result<f64, Error> {
 
 /// The closed form's bound, or that of a few iterations where the closed form is far from the optimum.
 fn prove_some(view: &View<'_>, best: &mut Bound) -> Result<(), Stopped> {
-    if first_bound(view, FarDuals::Leave, REPAIRED, |bound| best.improve(bound))?.is_proven {
+    if first_bound(view, FarDuals::Leave, TUNING.repaired, |bound| best.improve(bound))?.is_proven {
         return Ok(());
     }
-    let Some(mut generation) = ColumnGeneration::afresh(view, WINDOW_RADIUS, BOUND_GAP)? else {
-        first_bound(view, FarDuals::Repair, REPAIRED, |bound| best.improve(bound))?;
+    let Some(mut generation) =
+        ColumnGeneration::afresh(view, TUNING.window_radius, TUNING.bound_gap)?
+    else {
+        first_bound(view, FarDuals::Repair, TUNING.repaired, |bound| best.improve(bound))?;
         return Ok(());
     };
-    for _ in 0..BOUND_ITERATIONS {
+    for _ in 0..TUNING.bound_iterations {
         generation.iterate(view)?;
     }
-    let (mu, proof) = generation.prove(view, REPAIRED)?;
+    let (mu, proof) = generation.prove(view, TUNING.repaired)?;
     best.improve(Bound { value: proof.bound, mu, mean_cost: proof.mean_cost });
     Ok(())
 }
@@ -163,19 +168,6 @@ pub fn solve(problem: &Problem, settings: &Settings) -> Result<Solution, Error> 
 /// What errors call this engine.
 const NAME: &str = "large";
 
-/// Log-radius of windows: what a ray loses beyond is below `T^2 exp(-T) / 2`, 1e-4 of its cost.
-const WINDOW_RADIUS: f64 = 14.0;
-/// Part of a bound that may be left to repair where no gap says how much matters.
-const REPAIRED: f64 = 1e-6;
-/// Iterations of column generation for a bound without a matrix, and the gap they may leave.
-const BOUND_ITERATIONS: usize = 4;
-const BOUND_GAP: f64 = 1e-3;
-
-/// Log-radius to which entries of a solution are explicit, about.
-const EXPLICIT_RADIUS: f64 = 24.0;
-/// Most explicit entries that a solution may have: a few gigabytes.
-const LARGEST_ENTRIES: usize = 200_000_000;
-
 /// Refuses problems whose rays reach too far for the map: where eps times the spacing is so small
 /// that nothing is local, memory would grow with the square of the rows.
 fn ensure_local(view: &View<'_>) -> Result<(), Error> {
@@ -185,11 +177,11 @@ fn ensure_local(view: &View<'_>) -> Result<(), Error> {
     for k in (0..n).step_by(n.div_ceil(32)) {
         sampled += 1;
         let seed = std::iter::once((k as u32, 0.0));
-        dijkstra.run(&view.graph, seed, EXPLICIT_RADIUS, |_, _, _| reached += 1);
+        dijkstra.run(&view.graph, seed, TUNING.explicit_radius, |_, _, _| reached += 1);
     }
     let found = (reached as f64 / f64::from(sampled) * n as f64) as usize;
-    if found > LARGEST_ENTRIES {
-        let (field, limit) = ("explicit entries", LARGEST_ENTRIES);
+    if found > TUNING.largest_entries {
+        let (field, limit) = ("explicit entries", TUNING.largest_entries);
         return Err(Error::TooLarge { field, found, limit });
     }
     Ok(())
@@ -216,7 +208,7 @@ fn first_bound(
     enough: f64,
     mut found: impl FnMut(Bound),
 ) -> Result<First, Stopped> {
-    let mut columns = Columns::new(view, WINDOW_RADIUS)?;
+    let mut columns = Columns::new(view, TUNING.window_radius)?;
     let mut mu = closed_form::dual(view, &columns)?;
     if far == FarDuals::Leave && !closed_form::is_near(&columns, &mu) {
         return Ok(First { columns, is_proven: false });
@@ -240,7 +232,7 @@ fn repaired_bound(
     enough: f64,
 ) -> Result<(Bound, Columns), Stopped> {
     let drawn = Drawn::at(view, &mu)?;
-    let mut columns = Columns::on(view, Windows::around(view, &drawn, WINDOW_RADIUS)?)?;
+    let mut columns = Columns::on(view, Windows::around(view, &drawn, TUNING.window_radius)?)?;
     mu.iter_mut().zip(&drawn.ceiling).for_each(|(mu, &most)| *mu = mu.min(most));
     dual::repair(view, &mut columns, &mut mu, enough)?;
     let proof = dual::prove(view, &columns, &mu)?;

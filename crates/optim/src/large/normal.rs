@@ -13,11 +13,9 @@ use rayon::prelude::*;
 use super::krylov::dot;
 use super::partition::Part;
 use super::rays::Rays;
+use super::tuning::TUNING;
 use super::view::{Stopped, View};
 use super::window::Windows;
-
-/// Relative addition to the diagonal of each part's matrix.
-const REGULARISATION: f64 = 1e-10;
 
 /// `A W A'` with its preconditioner.
 pub(crate) struct Normal<'a> {
@@ -214,7 +212,7 @@ fn assemble(
 /// Cholesky factor in the lower triangle.
 fn factor(mut block: Mat<f64>) -> Mat<f64> {
     let m = block.nrows();
-    let mut relative = REGULARISATION;
+    let mut relative = TUNING.regularisation;
     let mut memory = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(
         m,
         Par::Seq,

@@ -6,58 +6,32 @@ use super::colgen::ColumnGeneration;
 use super::glue::Glue;
 use super::rays::WeightedColumns;
 use super::tile::{Task, Tiling, solve_tile};
+use super::tuning::TUNING;
 use super::view::{Stopped, View};
 use super::window::Windows;
-use super::{
-    Bound, FarDuals, First, WINDOW_RADIUS, closed_form, ensure_local, first_bound, strict,
-};
+use super::{FarDuals, First, closed_form, ensure_local, first_bound, strict};
 use crate::certificate::{Report, check_sparse, check_while};
 use crate::error::Error;
+use crate::generate::{Generator, Pace, generate_columns};
+use crate::incumbent::{Estimate, Incumbent};
 use crate::matrix::Matrix;
 use crate::problem::Problem;
-use crate::settings::{Progress, Settings, Stop};
-use crate::solution::{Certificate, Solution, Status, TracePoint, relative_gap};
+use crate::settings::{Settings, Stop};
+use crate::solution::Solution;
 use crate::sparse_rows::SparseRows;
 use crate::verified::ROW_SUM_ERROR;
 
-/// Bound and matrix are made when the gap promises to be this part of the last one.
-const MILESTONE: f64 = 0.12;
-/// Part of the gap asked for that must be promised: repair and strictness take the rest.
-const PROMISE: f64 = 0.7;
-/// As much for a tile: gluing takes some as well.
-const TILE_PROMISE: f64 = 0.5;
-/// How often all tiles are solved, and how much farther halos reach each time.
-const TILE_ROUNDS: usize = 4;
-const MORE_HALO: f64 = 2.0;
-/// A closed form with so many times the gap that is wanted is made without the last of its small entries.
-const FAR_FROM_ENOUGH: f64 = 2.0;
-/// Once the gap promised is this many times what is wanted, no milestone is made before.
-const NEAR_ENOUGH: f64 = 4.0;
-/// Iterations of column generation before it is given up.
-const ITERATIONS: usize = 100;
-
-/// So many iterations in a row that leave more than this part of the gap promised are the last.
-const IDLE_ITERATIONS: usize = 6;
-const PROGRESS: f64 = 0.98;
-
-/// Columns looked at for the one that everyone can report until there is something better.
-const SAMPLED_COLUMNS: usize = 32;
-
-/// One solve: the best matrix and bound so far.
+/// One solve.
 pub(super) struct Run<'a> {
     problem: &'a Problem,
     settings: &'a Settings,
     stop: Stop<'a>,
     view: View<'a>,
-    bound: Bound,
-    best: Option<(SparseRows, Report)>,
+    incumbent: Incumbent<'a>,
     pub(super) tiling: Tiling,
     /// Seconds that proof and matrix take.
     reserve: f64,
     rays: usize,
-    /// The gap that the last iteration promised.
-    promised: f64,
-    trace: Vec<TracePoint>,
 }
 
 impl<'a> Run<'a> {
@@ -68,36 +42,29 @@ impl<'a> Run<'a> {
     ) -> Result<Self, Error> {
         let view = View::new(problem, Some(stop))?;
         ensure_local(&view)?;
-        let bound = Bound::trivial(view.rows());
-        Ok(Self {
-            problem,
-            settings,
-            stop,
-            view,
-            bound,
-            best: None,
-            tiling: Tiling::default(),
-            reserve: 0.0,
-            rays: 0,
-            promised: f64::INFINITY,
-            trace: Vec::new(),
-        })
+        // The mean cost of a large map takes long: the first proof brings it.
+        let incumbent = Incumbent::new(settings, stop, view.rows(), 0.0);
+        let tiling = Tiling::default();
+        Ok(Self { problem, settings, stop, view, incumbent, tiling, reserve: 0.0, rays: 0 })
     }
 
     pub(super) fn solve(mut self) -> Result<Solution, Error> {
         let everyone_reports = self.cheapest_column();
         let constant = SparseRows::constant(self.view.rows(), everyone_reports);
         let report = check_sparse(self.problem, &constant);
-        self.best = Some((constant, report));
-        // Stopped or not, the best so far is the answer.
-        let _: Result<(), Stopped> = self.improve();
-        self.finish()
+        self.take(constant, report);
+        match self.improve() {
+            // Stopped or not, the best so far is the answer.
+            Ok(()) | Err(Error::StoppedEarly) => {}
+            Err(error) => return Err(error),
+        }
+        self.incumbent.solution(self.rays).ok_or(Error::StoppedEarly)
     }
 
     /// The closed form first; more only where its gap does not suffice.
-    fn improve(&mut self) -> Result<(), Stopped> {
+    fn improve(&mut self) -> Result<(), Error> {
         let mut first = self.closed_form()?;
-        if self.gap() <= self.settings.gap {
+        if self.incumbent.gap() <= self.settings.gap {
             return Ok(());
         }
         // Proof and matrix take about as long as those of the closed form did.
@@ -105,40 +72,41 @@ impl<'a> Run<'a> {
         // Where costs are uneven, windows must reach where columns draw to, which no tile knows for the others.
         if first.is_proven && self.view.rows() > self.tiling.whole {
             drop(first);
-            return self.solve_in_tiles();
+            return Ok(self.solve_in_tiles()?);
         }
         if !first.is_proven {
             drop(first);
             if let Some(generation) =
                 ColumnGeneration::afresh(&self.view, self.radius(), self.settings.gap)?
             {
-                return self.generate_columns(generation);
+                return generate_columns(&mut Windowed { run: self, generation });
             }
             first = self.repaired(FarDuals::Repair)?;
         }
         let columns = first.columns.with_shortest_path_rays(1.0);
         let weights = closed_form::weights(&self.view, &columns)?;
         let gap = self.settings.gap;
-        let generation = ColumnGeneration::new(&self.view, columns, &weights, &self.bound.mu, gap)?;
-        self.generate_columns(generation)
+        let mu = &self.incumbent.mu;
+        let generation = ColumnGeneration::new(&self.view, columns, &weights, mu, gap)?;
+        generate_columns(&mut Windowed { run: self, generation })
     }
 
     /// Solves tile by tile until what is glued together suffices: once, unless too much of the gap went into the gluing.
     fn solve_in_tiles(&mut self) -> Result<(), Stopped> {
         let gap = self.settings.gap;
-        let mut task = Task { gap, tile_gap: TILE_PROMISE * gap, radius: self.radius() };
+        let mut task = Task { gap, tile_gap: TUNING.tile_promise * gap, radius: self.radius() };
         let mut tiling = self.tiling.for_gap(gap);
-        for _ in 0..TILE_ROUNDS {
+        for _ in 0..TUNING.tile_rounds {
             let mut generation = self.glue_tiles(tiling, task)?;
             self.prove(&mut generation)?;
             let columns = generation.into_matrix(&self.view, self.shrink())?;
             self.close(&columns)?;
             self.report();
-            if self.gap() <= gap || self.stop.seconds() >= self.limit() - self.reserve {
+            if self.incumbent.gap() <= gap || self.stop.seconds_left() <= self.reserve {
                 break;
             }
             task.tile_gap *= 0.5;
-            tiling.halo += MORE_HALO;
+            tiling.halo += TUNING.more_halo;
         }
         Ok(())
     }
@@ -146,11 +114,12 @@ impl<'a> Run<'a> {
     /// Solves tile after tile and glues their cores together.
     fn glue_tiles(&mut self, tiling: Tiling, task: Task) -> Result<ColumnGeneration, Stopped> {
         let tiles = tiling.cut(&self.view);
-        let mut glue = Glue::new(Windows::grow(&self.view, &self.view.graph, WINDOW_RADIUS)?);
-        let end = self.limit() - self.reserve;
+        let mut glue =
+            Glue::new(Windows::grow(&self.view, &self.view.graph, TUNING.window_radius)?);
         for (done, tile) in tiles.iter().enumerate() {
             let problem = self.problem.of_places(&tile.places);
-            let share = (end - self.stop.seconds()) / (tiles.len() - done) as f64;
+            let left = self.stop.seconds_left() - self.reserve;
+            let share = left / (tiles.len() - done) as f64;
             let until = self.stop.seconds() + share;
             let is_late = || self.stop.seconds() >= until;
             let solution = solve_tile(&problem, &tile.core, task, Some(self.stop), is_late)?;
@@ -163,16 +132,14 @@ impl<'a> Run<'a> {
         Ok(generation)
     }
 
-    /// Seconds that may pass.
-    fn limit(&self) -> f64 {
-        self.settings.time_limit.map_or(f64::INFINITY, |t| t.as_secs_f64())
-    }
-
     /// The closed form's columns, with what its repaired duals prove.
     fn repaired(&mut self, far: FarDuals) -> Result<First, Stopped> {
         let enough = self.repaired_enough();
-        let bound = &mut self.bound;
-        first_bound(&self.view, far, enough, |found| bound.improve(found))
+        let incumbent = &mut self.incumbent;
+        first_bound(&self.view, far, enough, |found| {
+            incumbent.mean_cost = found.mean_cost;
+            incumbent.prove(found.mu, found.value);
+        })
     }
 
     /// The cheapest to report from everywhere, of a few columns.
@@ -184,7 +151,7 @@ impl<'a> Run<'a> {
             self.view.gather_costs(k, &all, &mut costs);
             costs.iter().sum::<f64>()
         };
-        let sampled = (0..n).step_by(n.div_ceil(SAMPLED_COLUMNS)).map(|k| (k, total(k)));
+        let sampled = (0..n).step_by(n.div_ceil(TUNING.sampled_columns)).map(|k| (k, total(k)));
         sampled.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(k, _)| k)
     }
 
@@ -195,10 +162,11 @@ impl<'a> Run<'a> {
         // Pricing has moved the rays away from the shortest-path trees.
         let columns = columns.with_shortest_path_rays(1.0 - shrink);
         let mut threshold = self.threshold(self.settings.gap);
-        if let Some(form) = closed_form::primal(&self.view, &columns, WINDOW_RADIUS, shrink)? {
+        if let Some(form) = closed_form::primal(&self.view, &columns, TUNING.window_radius, shrink)?
+        {
             let cost: f64 = columns.ray_costs().iter().zip(&form.x).map(|(c, x)| c * x).sum();
-            let expected = (cost - self.bound.value) / cost;
-            if expected > FAR_FROM_ENOUGH * self.settings.gap {
+            let expected = (cost - self.incumbent.lower_bound) / cost;
+            if expected > TUNING.far_from_enough * self.settings.gap {
                 // It will not be the last.
                 threshold = self.threshold(expected);
             }
@@ -223,50 +191,11 @@ impl<'a> Run<'a> {
         Ok(First { columns, is_proven })
     }
 
-    /// Column generation. Bound and matrix are made only where they promise
-    /// much less of a gap, because each costs as much as a few iterations, and before time is up.
-    fn generate_columns(&mut self, mut generation: ColumnGeneration) -> Result<(), Stopped> {
-        let wanted = PROMISE * self.settings.gap;
-        let mut promised = wanted.max(MILESTONE * self.gap().min(1.0));
-        let limit = self.limit();
-        let (mut least, mut idle) = (f64::INFINITY, 0);
-        for _ in 0..ITERATIONS {
-            let before = self.stop.seconds();
-            let estimate = generation.iterate(&self.view)?;
-            self.rays = self.rays.max(generation.rays());
-            self.promised = estimate.gap();
-            let iterated = self.stop.seconds();
-            // Whether another iteration would leave no time for them.
-            let last = iterated + (iterated - before) + self.reserve >= limit;
-            if estimate.gap() <= NEAR_ENOUGH * wanted {
-                promised = promised.min(wanted);
-            }
-            idle = if estimate.gap() < PROGRESS * least { 0 } else { idle + 1 };
-            least = least.min(estimate.gap());
-            let stalled = idle >= IDLE_ITERATIONS;
-            if estimate.gap() <= promised || last || stalled {
-                self.prove(&mut generation)?;
-                self.close(&generation.matrix(&self.view, self.shrink())?)?;
-                self.reserve = self.reserve.max(self.stop.seconds() - iterated);
-                if self.gap() <= self.settings.gap || last || stalled {
-                    break;
-                }
-                promised = if promised > wanted {
-                    wanted.max(MILESTONE * promised)
-                } else {
-                    0.7 * promised
-                };
-            }
-            self.report();
-        }
-        self.report();
-        Ok(())
-    }
-
     /// Proves the bound of the present iterate.
     fn prove(&mut self, generation: &mut ColumnGeneration) -> Result<(), Stopped> {
         let (mu, proof) = generation.prove(&self.view, self.repaired_enough())?;
-        self.bound.improve(Bound { value: proof.bound, mu, mean_cost: proof.mean_cost });
+        self.incumbent.mean_cost = proof.mean_cost;
+        self.incumbent.prove(mu, proof.bound);
         Ok(())
     }
 
@@ -284,7 +213,7 @@ impl<'a> Run<'a> {
     fn radius(&self) -> f64 {
         let beyond = |t: f64| 0.5 * (t * t + 2.0 * t + 2.0) * (-t).exp();
         let mut radius = 8.0;
-        while radius < WINDOW_RADIUS && beyond(radius) > 0.1 * self.settings.gap {
+        while radius < TUNING.window_radius && beyond(radius) > 0.1 * self.settings.gap {
             radius += 0.5;
         }
         radius
@@ -302,8 +231,8 @@ impl<'a> Run<'a> {
 
     /// Below this an entry becomes tail: small enough to cost a twentieth of the gap of the matrix.
     fn threshold(&self, gap: f64) -> f64 {
-        let everywhere = self.bound.mean_cost * self.view.rows() as f64;
-        let affordable = 0.05 * gap * self.bound.value / everywhere;
+        let everywhere = self.incumbent.mean_cost * self.view.rows() as f64;
+        let affordable = 0.05 * gap * self.incumbent.lower_bound / everywhere;
         if affordable.is_finite() { affordable.clamp(1e-30, 1e-9) } else { 1e-12 }
     }
 
@@ -311,63 +240,65 @@ impl<'a> Run<'a> {
     fn offer(&mut self, matrix: Option<SparseRows>) -> Result<(), Stopped> {
         let Some(matrix) = matrix else { return Ok(()) };
         let report = check_while(self.problem, &matrix, || self.view.proceed())?;
-        let sums_hold = report.worst_row_sum_error <= ROW_SUM_ERROR;
-        if report.is_strict() && sums_hold && report.cost < self.upper_bound() {
-            self.best = Some((matrix, report));
+        if report.worst_row_sum_error <= ROW_SUM_ERROR {
+            self.take(matrix, report);
         }
         Ok(())
     }
 
-    fn upper_bound(&self) -> f64 {
-        self.best.as_ref().map_or(f64::INFINITY, |(_, report)| report.cost)
+    fn take(&mut self, matrix: SparseRows, report: Report) {
+        let y = vec![0.0; self.problem.columns()];
+        // What is not strict is not taken.
+        let _ = self.incumbent.offer(Matrix::Rows(Arc::new(matrix)), y, report, 0.0);
     }
 
-    fn gap(&self) -> f64 {
-        if self.best.is_none() {
-            return f64::INFINITY;
-        }
-        relative_gap(self.bound.mean_cost, self.upper_bound(), self.bound.value)
-    }
-
+    /// A line about something that is no iteration of column generation.
     fn report(&mut self) {
-        let point = TracePoint {
-            iteration: self.trace.len() + 1,
-            upper_bound: self.upper_bound(),
-            lower_bound: self.bound.value,
-            seconds: self.stop.seconds(),
-        };
-        self.trace.push(point);
-        self.stop.report(Progress {
-            iteration: point.iteration,
-            upper_bound: point.upper_bound,
-            lower_bound: point.lower_bound,
-            gap: self.gap(),
-            promised: self.promised.min(self.gap()),
-            columns: self.rays,
-            seconds: point.seconds,
-        });
+        self.incumbent.iterations += 1;
+        let gap = self.incumbent.gap();
+        self.incumbent.report(&Estimate { gap, bound: 0.0, columns: self.rays });
+    }
+}
+
+/// Column generation on windows, for the loop that all share.
+struct Windowed<'r, 'a> {
+    run: &'r mut Run<'a>,
+    generation: ColumnGeneration,
+}
+
+impl<'a> Generator<'a> for Windowed<'_, 'a> {
+    const PACE: Pace = Pace {
+        promise: 0.7,
+        milestone: 0.12,
+        near: 4.0,
+        retry: 0.7,
+        pause: usize::MAX,
+        most_iterations: 100,
+        idle_iterations: 6,
+        advanced: 0.98,
+    };
+
+    fn iterate(&mut self) -> Result<Estimate, Error> {
+        let gap = self.generation.iterate(&self.run.view)?;
+        self.run.rays = self.run.rays.max(self.generation.rays());
+        Ok(Estimate { gap, bound: 0.0, columns: self.run.rays })
     }
 
-    fn finish(self) -> Result<Solution, Error> {
-        let gap = self.gap();
-        let seconds = self.stop.seconds();
-        let Some((matrix, report)) = self.best else { return Err(Error::StoppedEarly) };
-        Ok(Solution {
-            status: Status::of_gap(gap, self.settings.gap),
-            objective: report.cost,
-            lower_bound: self.bound.value.min(report.cost),
-            gap,
-            iterations: self.trace.len(),
-            columns: self.rays,
-            seconds,
-            z: Matrix::Rows(Arc::new(matrix)),
-            y: vec![0.0; self.problem.columns()],
-            certificate: Certificate {
-                worst_log_excess: report.worst_log_excess,
-                worst_row_sum_error: report.worst_row_sum_error,
-                mu: self.bound.mu,
-            },
-            trace: self.trace,
-        })
+    fn conclude(&mut self, _: f64, _: bool) -> Result<(), Error> {
+        let Self { run, generation } = self;
+        let begun = run.stop.seconds();
+        run.prove(generation)?;
+        let columns = generation.matrix(&run.view, run.shrink())?;
+        run.close(&columns)?;
+        run.reserve = run.reserve.max(run.stop.seconds() - begun);
+        Ok(())
+    }
+
+    fn is_late(&self, seconds: f64) -> bool {
+        self.run.stop.seconds_left() <= seconds + self.run.reserve
+    }
+
+    fn incumbent(&mut self) -> &mut Incumbent<'a> {
+        &mut self.run.incumbent
     }
 }

@@ -9,24 +9,10 @@ use rayon::prelude::*;
 use super::columns::Columns;
 use super::drawn::Drawn;
 use super::master::Master;
+use super::tuning::TUNING;
 use super::view::{Stopped, View};
 use super::window::Windows;
 use crate::cone::Dijkstra;
-
-/// Interior steps before the first pricing, and the complementarity each aims at, relative to the
-/// one before.
-const STEPS: usize = 3;
-const CENTRING: f64 = 0.3;
-/// Least complementarity of a first ray, relative to the mean.
-const LEAST: f64 = 1e-2;
-/// Log-radius of the windows on which the first duals are found.
-const FIRST_RADIUS: f64 = 8.0;
-
-/// Rows looked at for a host, and the log-radius to which costs are compared.
-const HOSTS: usize = 24;
-const HOST_RADIUS: f64 = 6.0;
-/// Log-radius to which a guest's ray is followed.
-const GUEST_RADIUS: f64 = 16.0;
 
 /// Columns, a master with smooth duals, and what those duals must not exceed.
 pub(crate) struct Start {
@@ -39,7 +25,7 @@ impl Start {
     /// First duals on small windows say which rows each column draws to; the windows then reach `radius`
     /// beyond those.
     pub(crate) fn new(view: &View<'_>, radius: f64) -> Result<Self, Stopped> {
-        let small = Columns::new(view, FIRST_RADIUS.min(radius))?;
+        let small = Columns::new(view, TUNING.first_radius.min(radius))?;
         let mu = smooth_master(view, &small)?.mu;
         drop(small);
         let drawn = Drawn::at(view, &mu)?;
@@ -56,11 +42,17 @@ fn smooth_master(view: &View<'_>, columns: &Columns) -> Result<Master, Stopped> 
     let x: Vec<f64> = mass.iter().map(|mass| mass.recip()).collect();
     let cost: f64 = columns.ray_costs().iter().zip(&x).map(|(cost, x)| cost * x).sum();
     // No cost is negative, so zero duals are feasible.
-    let mut master = Master::new(view, columns, &x, vec![0.0; n], LEAST * cost / n as f64);
+    let mut master = Master::new(
+        view,
+        columns,
+        &x,
+        vec![0.0; n],
+        TUNING.start_complementarity * cost / n as f64,
+    );
     master.add_feasible_columns(columns);
     add_guests(view, columns, &mut master)?;
-    for _ in 0..STEPS {
-        master.step(view, columns, CENTRING)?;
+    for _ in 0..TUNING.start_steps {
+        master.step(view, columns, TUNING.start_centring)?;
     }
     Ok(master)
 }
@@ -113,17 +105,17 @@ impl Guest {
     ) -> Option<Self> {
         let (mut rows, mut distance) = (Vec::new(), Vec::new());
         let seed = std::iter::once((i as u32, 0.0));
-        dijkstra.run(&view.graph, seed, GUEST_RADIUS, |j, d, _| {
+        dijkstra.run(&view.graph, seed, TUNING.guest_radius, |j, d, _| {
             rows.push(j);
             distance.push(d);
         });
-        let near = distance.partition_point(|&d| d <= HOST_RADIUS);
+        let near = distance.partition_point(|&d| d <= TUNING.host_radius);
         let mut costs = vec![0.0; near];
         let mut total = |k: u32| {
             view.gather_costs(k as usize, &rows[..near], &mut costs);
             costs.iter().zip(&distance).map(|(c, d)| c * (-d).exp()).sum::<f64>()
         };
-        let hosts = rows.iter().take(HOSTS).map(|&k| (k, total(k)));
+        let hosts = rows.iter().take(TUNING.hosts).map(|&k| (k, total(k)));
         let (host, _) = hosts.min_by(|a, b| a.1.total_cmp(&b.1))?;
         if host as usize == i {
             return None;

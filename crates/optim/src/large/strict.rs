@@ -8,19 +8,14 @@
 use rayon::prelude::*;
 
 use super::closed_form::shorten;
+use super::tuning::TUNING;
 use super::view::{Stopped, View};
+use crate::certificate::rounding::RowSum;
 use crate::cone::{Dijkstra, Graph};
 use crate::sparse_rows::SparseRows;
 
-/// Rounds of closing and shortening.
-const ROUNDS: usize = 20;
 /// Part of every arc kept back for the rounding of exponentials and products.
 const ROUNDING: f64 = 1e-11;
-
-/// Columns whose row sums are added up together, whatever the number of threads.
-const SUMMED: usize = 1024;
-/// Columns that are closed before they are written to their rows: all at once would take as much memory as the matrix.
-const WRITTEN: usize = 4096;
 
 /// Closes the columns given by `seeds(k, out)` (rows and values of column k) and normalises the
 /// rows; `None` if the lengths do not settle. `lengths` are those the columns were made with, somewhat
@@ -32,7 +27,7 @@ pub(crate) fn strict_matrix(
     threshold: f64,
 ) -> Result<Option<SparseRows>, Stopped> {
     let mut lengths = lengths.clone();
-    for _ in 0..ROUNDS {
+    for _ in 0..TUNING.strict_rounds {
         let closure = Closure { view, lengths: &lengths, seeds: &seeds, threshold };
         let totals = closure.totals()?;
         let sums = totals.row_sums(threshold);
@@ -92,14 +87,14 @@ impl<S: Fn(usize, &mut Vec<(u32, f64)>) + Sync> Closure<'_, S> {
 
     fn totals(&self) -> Result<Totals, Stopped> {
         let n = self.lengths.nodes();
-        let firsts: Vec<usize> = (0..n).step_by(SUMMED).collect();
+        let firsts: Vec<usize> = (0..n).step_by(TUNING.summed).collect();
         let parts: Vec<Totals> = firsts
             .into_par_iter()
             .map_init(
                 || self.work(),
                 |work, first| {
                     let mut part = Totals::nothing(n);
-                    for k in first..(first + SUMMED).min(n) {
+                    for k in first..(first + TUNING.summed).min(n) {
                         let mut is_present = false;
                         self.follow(work, k, |i, z| {
                             part.sum[i as usize] += z;
@@ -132,8 +127,8 @@ impl<S: Fn(usize, &mut Vec<(u32, f64)>) + Sync> Closure<'_, S> {
         let mut next = start.clone();
         let mut column = vec![0u32; start[rows]];
         let mut value = vec![0.0; start[rows]];
-        for first in (0..rows).step_by(WRITTEN) {
-            let range = first..(first + WRITTEN).min(rows);
+        for first in (0..rows).step_by(TUNING.written) {
+            let range = first..(first + TUNING.written).min(rows);
             let closed: Vec<Vec<(u32, f64)>> = range
                 .clone()
                 .into_par_iter()
@@ -158,9 +153,10 @@ impl<S: Fn(usize, &mut Vec<(u32, f64)>) + Sync> Closure<'_, S> {
         let count = totals.columns();
         for i in 0..rows {
             let row = &mut value[start[i]..start[i + 1]];
-            let missing = missing_mass(row, tail[i], count - row.len());
+            let mut sum = RowSum::of(row);
+            sum.add_product(tail[i], (count - row.len()) as f64);
             if let Some(largest) = row.iter_mut().max_by(|a, b| a.total_cmp(b)) {
-                *largest += missing;
+                *largest -= sum.excess();
             }
         }
         Ok(SparseRows::new(start, column, value, tail, totals.present.clone()))
@@ -184,17 +180,4 @@ impl Totals {
             |(sum, explicit): (&f64, &usize)| sum + (columns - explicit) as f64 * threshold;
         self.sum.iter().zip(&self.explicit).map(with_tail).collect()
     }
-}
-
-/// `1 - sum`, in twice the precision.
-fn missing_mass(row: &[f64], tail: f64, others: usize) -> f64 {
-    let product = tail * others as f64;
-    let (mut high, mut low) = (1.0, -f64::mul_add(tail, others as f64, -product));
-    for &z in row.iter().chain(std::iter::once(&product)) {
-        let next = high - z;
-        let back = next - high;
-        low += (high - (next - back)) - (z + back);
-        high = next;
-    }
-    high + low
 }

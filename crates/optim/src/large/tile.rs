@@ -6,16 +6,10 @@
 
 use super::colgen::ColumnGeneration;
 use super::partition::{Part, partition};
+use super::tuning::TUNING;
 use super::view::{Stopped, View};
 use crate::problem::Problem;
 use crate::settings::Stop;
-
-/// Iterations before a tile is taken as it is.
-const ITERATIONS: usize = 40;
-
-/// The gap for which the usual halo is deep enough, and how much deeper it becomes at most.
-const GAP_OF_HALO: f64 = 1e-3;
-const DEEPER: f64 = 8.0;
 
 /// Places that are solved together.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,7 +72,8 @@ impl Default for Tiling {
 impl Tiling {
     /// With halos as deep as a gap asks for: what lies beyond matters less by the exponential of its distance.
     pub(crate) fn for_gap(self, gap: f64) -> Self {
-        let finer = (GAP_OF_HALO / gap.max(f64::MIN_POSITIVE)).ln().clamp(0.0, DEEPER);
+        let finer =
+            (TUNING.gap_of_halo / gap.max(f64::MIN_POSITIVE)).ln().clamp(0.0, TUNING.deeper_halo);
         Self { halo: self.halo + finer, ..self }
     }
 
@@ -107,8 +102,8 @@ pub(crate) fn solve_tile(
 ) -> Result<TileSolution, Stopped> {
     let view = View::accepted(problem, stop);
     let mut generation = ColumnGeneration::begin(&view, task)?;
-    for _ in 0..ITERATIONS {
-        if is_late() || generation.iterate(&view)?.gap() <= task.tile_gap {
+    for _ in 0..TUNING.tile_iterations {
+        if is_late() || generation.iterate(&view)? <= task.tile_gap {
             break;
         }
     }

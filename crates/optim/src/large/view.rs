@@ -14,6 +14,12 @@ use crate::settings::Stop;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stopped;
 
+impl From<Stopped> for Error {
+    fn from(_: Stopped) -> Self {
+        Self::StoppedEarly
+    }
+}
+
 /// Rows, arcs of length `eps * d` and costs; column k is anchored at row k, where its rays are 1.
 pub(crate) struct View<'a> {
     pub(crate) graph: Graph,

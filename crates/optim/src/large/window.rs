@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use super::drawn::{Draw, Drawn};
+use super::tuning::TUNING;
 use super::view::{Stopped, View};
 use crate::cone::{Dijkstra, Graph};
 
@@ -29,29 +30,17 @@ pub(crate) struct Window<'a> {
     pub(crate) distance: &'a [f32],
     /// The parent in the shortest-path tree, as a position in this window.
     pub(crate) parent: &'a [u32],
-    /// Whether the anchor, or a row that the column draws to, is within [`NEAR`].
+    /// Whether the anchor, or a row that the column draws to, is within [`TUNING.preconditioner_radius`].
     pub(crate) is_near: &'a [bool],
 }
-
-/// Log-distance to which rays enter preconditioners.
-const NEAR: f32 = 6.0;
-
-/// Windows reach this many times as far as the nearest row, at least.
-const HOPS: f64 = 2.0;
-
-/// Log-radius around rows that are drawn, but not strongly.
-const WEAK_RADIUS: f64 = 3.0;
 
 /// The log-radius to use around row `k` where `radius` is wanted: at large epsilon not even the nearest rows are
 /// within that, and without them a column would know of no cost but its own place's, which is nothing.
 fn enough(graph: &Graph, k: usize, radius: f64) -> f64 {
     let lengths = graph.arcs(k).map(|(_, length)| length).filter(|length| *length > 0.0);
     let nearest = lengths.fold(f64::INFINITY, f64::min);
-    if nearest.is_finite() { radius.max(HOPS * nearest) } else { radius }
+    if nearest.is_finite() { radius.max(TUNING.hops * nearest) } else { radius }
 }
-
-/// Windows grown one after the other, so that memory comes and goes in large pieces.
-const BATCH: usize = 256;
 
 /// Windows as they are grown, one after the other.
 #[derive(Default)]
@@ -88,7 +77,7 @@ impl Grower {
     fn grow(&mut self, graph: &Graph, k: u32, drawn: &[Draw], radius: f64, grown: &mut Balls) {
         let Self { dijkstra, depth, ball, position } = self;
         let mut members = Vec::new();
-        let weak = (radius - WEAK_RADIUS).max(0.0);
+        let weak = (radius - TUNING.weak_radius).max(0.0);
         let drawn = drawn.iter().map(|draw| (draw.row, if draw.strongly { 0.0 } else { weak }));
         let seeds = std::iter::once((k, 0.0)).chain(drawn);
         dijkstra.run(graph, seeds, radius, |i, d, _| {
@@ -124,7 +113,7 @@ impl Grower {
                 grown.rows.push(rows[at]);
                 grown.distance.push(distance[at]);
                 grown.parent.push(position[parent[at] as usize]);
-                grown.is_near.push(depth[rows[at] as usize] <= NEAR);
+                grown.is_near.push(depth[rows[at] as usize] <= TUNING.preconditioner_radius);
             }
         }
         for i in members {
@@ -148,7 +137,7 @@ impl Windows {
                     balls.rows.push(i);
                     balls.distance.push(d as f32);
                     balls.parent.push(p);
-                    balls.is_near.push(d as f32 <= NEAR);
+                    balls.is_near.push(d as f32 <= TUNING.preconditioner_radius);
                 });
                 balls.end.push(balls.rows.len());
                 Ok(())
@@ -176,12 +165,12 @@ impl Windows {
         memory: impl Fn() -> T + Sync + Send,
         grow: impl Fn(&mut T, usize, &mut Balls) -> Result<(), Stopped> + Sync + Send,
     ) -> Result<Self, Stopped> {
-        let batches: Vec<usize> = (0..columns).step_by(BATCH).collect();
+        let batches: Vec<usize> = (0..columns).step_by(TUNING.batch).collect();
         let batches: Vec<Balls> = batches
             .into_par_iter()
             .map_init(memory, |memory, first| {
                 let mut balls = Balls::default();
-                (first..(first + BATCH).min(columns))
+                (first..(first + TUNING.batch).min(columns))
                     .try_for_each(|k| grow(memory, k, &mut balls))?;
                 Ok(balls)
             })

@@ -5,6 +5,7 @@
 //! the whole, and they may be solved at the same time. Costs, bounds and duals of the parts add up.
 
 use crate::certificate::rounding::sum_below;
+use crate::cone::for_each;
 use crate::error::Error;
 use crate::matrix::{DenseMatrix, Matrix};
 use crate::problem::Problem;
@@ -22,7 +23,7 @@ pub(crate) fn solve(
     settings: &Settings,
     engine: impl Fn(&Problem, &Settings) -> Result<Solution, Error> + Sync + Send,
 ) -> Result<Solution, Error> {
-    let parts = match problem.has_ties() && problem.fixed_y().is_none() {
+    let mut parts = match problem.has_ties() && problem.fixed_y().is_none() {
         true => Vec::new(),
         false => connected(problem.rows(), problem.arcs().iter().map(|arc| (arc.i, arc.j))),
     };
@@ -31,7 +32,7 @@ pub(crate) fn solve(
     }
     let stop = settings.start_watch()?;
     let watch = Arc::new(Mutex::new(vec![None; parts.len()]));
-    let one = |(at, rows): (usize, &Vec<usize>)| -> Result<Solution, Error> {
+    let one = |(at, rows): (usize, &mut Vec<usize>), (): &mut ()| -> Result<Solution, Error> {
         let spent = std::time::Duration::from_secs_f64(stop.seconds());
         let own = Settings {
             gap: SHARE_OF_GAP * settings.gap,
@@ -45,7 +46,8 @@ pub(crate) fn solve(
             other => other,
         })
     };
-    let solutions = for_each(&parts, settings.threads != 1, one)?;
+    let solutions = for_each(&mut parts, settings.threads != 1, one);
+    let solutions = solutions.into_iter().collect::<Result<Vec<_>, Error>>()?;
     Ok(Solution { seconds: stop.seconds(), ..joined(problem, settings, &parts, &solutions) })
 }
 
@@ -164,26 +166,4 @@ fn joined_trace(solutions: &[Solution]) -> Vec<TracePoint> {
         })
     };
     (0..longest).map(after).collect()
-}
-
-#[cfg(feature = "parallel")]
-fn for_each(
-    parts: &[Vec<usize>],
-    parallel: bool,
-    one: impl Fn((usize, &Vec<usize>)) -> Result<Solution, Error> + Sync + Send,
-) -> Result<Vec<Solution>, Error> {
-    use rayon::prelude::*;
-    match parallel {
-        true => parts.par_iter().enumerate().map(one).collect(),
-        false => parts.iter().enumerate().map(one).collect(),
-    }
-}
-
-#[cfg(not(feature = "parallel"))]
-fn for_each(
-    parts: &[Vec<usize>],
-    _parallel: bool,
-    one: impl Fn((usize, &Vec<usize>)) -> Result<Solution, Error>,
-) -> Result<Vec<Solution>, Error> {
-    parts.iter().enumerate().map(one).collect()
 }

@@ -10,7 +10,9 @@
 //! An engine's row in an error finds its way back as well. What comes out is a solution of the problem as it was asked, and
 //! `verified` looks at it as such. Scaling stands before every engine (`verified`), coincident rows before column generation,
 //! Benders and direct, components before column generation; idle columns are left out where the caller asks for it. The engine
-//! for large maps is not reduced: it needs a column for every row, and its matrices are sparse.
+//! for large maps has neither before it, and needs neither. A column of it is the place of a row, so that coincident rows, whose
+//! columns stay two, cannot be one; its arcs may have no length. A bound for a part's own columns is none for the whole, where rows may
+//! report places of other parts; its windows, preconditioners and tiles never reach across parts, so it solves them side by side as it is.
 
 pub(crate) mod coincident;
 pub(crate) mod components;

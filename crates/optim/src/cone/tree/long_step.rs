@@ -8,11 +8,8 @@
 use super::{NONE, Scratch, Tree};
 use crate::cone::graph::Graph;
 use crate::cone::search::Reached;
+use crate::cone::tuning::TUNING;
 use std::collections::BinaryHeap;
-
-/// Steps up to this, in logarithms, may be long ones. On a fine map arcs are shorter and are passed by the hundred; where they are longer hardly any
-/// is, and sums over rows that differ by e^100 would be added up in another order.
-const LONG_STEP: f64 = 1.0;
 
 impl Tree {
     /// Whether a node outside may come along, with all that hangs from it, when the subtree of `node` reaches it after `step`: whether it is free to
@@ -27,7 +24,7 @@ impl Tree {
         scratch: &Scratch,
     ) -> bool {
         let at = outside as usize;
-        if self.parent[at] == NONE || self.at_ceiling[at] == up || step > LONG_STEP {
+        if self.parent[at] == NONE || self.at_ceiling[at] == up || step > TUNING.long_step {
             return false;
         }
         let sign = if up { 1.0 } else { -1.0 };
@@ -178,7 +175,7 @@ impl Tree {
         up: bool,
         scratch: &Scratch,
     ) -> bool {
-        if inside == node || self.at_ceiling[inside as usize] != up || step > LONG_STEP {
+        if inside == node || self.at_ceiling[inside as usize] != up || step > TUNING.long_step {
             return false;
         }
         let sign = if up { 1.0 } else { -1.0 };
@@ -302,7 +299,7 @@ mod tests {
                 let tight = if tree.is_at_ceiling(node) { links.up[at] } else { -links.up[at] };
                 assert!((apart - tight).abs() <= 1e-11, "row {node}: {apart}, not {tight}");
             }
-            assert_eq!(tree.restless(&w, &mut scratch), 0);
+            assert_eq!(tree.improving_subtrees(&w, &mut scratch), 0);
         }
     }
 }
