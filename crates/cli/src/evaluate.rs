@@ -297,9 +297,33 @@ fn as_json(lines: &[Line], city: &City, without: Blind, seed: u64) -> serde_json
     })
 }
 
-const COSTS: [[&str; 10]; 2] = [
-    ["", "", "", "cost", "worst", "95 %", "violated", "pairs in use", "worst", "effective"],
-    ["mechanism", "pairs", "eps", "km", "place", "at most", "%", "violated", "excess", "epsilon"],
+const COSTS: [[&str; 11]; 2] = [
+    [
+        "",
+        "",
+        "",
+        "cost",
+        "on the",
+        "worst",
+        "95 %",
+        "violated",
+        "pairs in use",
+        "worst",
+        "effective",
+    ],
+    [
+        "mechanism",
+        "pairs",
+        "eps",
+        "km",
+        "street",
+        "place",
+        "at most",
+        "%",
+        "violated",
+        "excess",
+        "epsilon",
+    ],
 ];
 
 const GUESSES: [[&str; 8]; 2] = [
@@ -308,7 +332,8 @@ const GUESSES: [[&str; 8]; 2] = [
 ];
 
 const NOTES: &str = "\
-cost       expected error of travel distance per report; that at the worst place; what 95 % of reports do not exceed
+cost       expected error of travel distance per report, between places; on the street: with people where they stand; at the worst place;
+           what 95 % of reports do not exceed
 violated % of all inequalities, as the paper counts; pairs in use: between rows that are really reported from
 excess     worst ln(z_ik / z_jk) - epsilon d_ij in use: at most 0 is private
 guess      by who knows the mechanism and a prior, best for being near (off km) and for being right (right %)
@@ -371,6 +396,7 @@ fn costs(line: &Line) -> Vec<String> {
     cells.extend([
         line.epsilon.value().to_string(),
         format!("{:.4}", spending.expected),
+        found.street.map_or("-".into(), |street| format!("{:.4}", street.cost)),
         format!("{:.4}", spending.worst_place),
         format!("{:.4}", spending.at_95_percent),
         table::share(found.violations.as_the_paper_counts.violation_ratio()),

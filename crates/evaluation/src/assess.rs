@@ -3,13 +3,14 @@
 use std::fmt;
 
 use lrgeo_map::progress::Progress;
-use lrgeo_mechanism::{Built, City, Guarantee, MechanismError, Notion, Plan, Proof};
+use lrgeo_mechanism::{Built, City, Cover, Guarantee, MechanismError, Notion, Plan, Proof};
 use lrgeo_optim::{Settings, Status};
 
 use crate::adversary::{Adversary, adversary, is_even};
 use crate::bounds::{CostBounds, cost_bounds};
 use crate::optimum::{Answers, Optimum, Question};
 use crate::spending::{Spending, spending};
+use crate::street::Street;
 use crate::violations::{Violations, violations};
 
 /// The relative gap to which optima and bounds are worked out.
@@ -24,6 +25,8 @@ pub struct Assessment {
     pub guarantee: Guarantee,
     /// What it costs, recomputed: a file may say anything.
     pub spending: Spending,
+    /// What it costs people where they stand, between places; `None` for rounds, and where losses are not those of ways.
+    pub street: Option<Street>,
     /// What the optimiser proved about its own programme.
     pub proof: Option<Proof>,
     /// The cheapest matrix that keeps the promise over the same rows, costs and pairs; an error
@@ -63,7 +66,13 @@ pub fn assess(
         true => knowing,
         false => adversary(built, &vec![1.0; built.prior.len()], progress),
     };
+    let stands_anywhere = city.measures_ways() && built.guarantee.cover == Cover::WholeMap;
+    let street = match stands_anywhere {
+        true => Some(answers.people(city, progress)?.assess(built, progress)),
+        false => None,
+    };
     Ok(Assessment {
+        street,
         guarantee: built.guarantee,
         spending: spending(city, &built.rows),
         proof: built.proof,

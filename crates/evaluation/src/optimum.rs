@@ -10,6 +10,8 @@ use lrgeo_mechanism::spanner::{Link, Spanner};
 use lrgeo_mechanism::{Built, City, Epsilon, Guarantee, MechanismError, Notion};
 use lrgeo_optim::{Arc, Cost, DenseCost, Problem, ProblemParts, Settings, Status, large, solve};
 
+use crate::street::People;
+
 /// Up to here all pairs get an arc each; above, only those of a spanner at the full epsilon, which
 /// asks for less and so gives a bound that is a little lower.
 const COMPLETE_ROWS: usize = 100;
@@ -123,13 +125,30 @@ impl Question {
     }
 }
 
+/// So many people tell what a mechanism costs on the street, to a few per cent.
+const ASSESSED_PEOPLE: usize = 400;
+
 /// Questions that were answered before are not solved again.
 #[derive(Default)]
 pub struct Answers {
     known: Vec<(Question, Optimum)>,
+    people: Option<People>,
 }
 
 impl Answers {
+    /// People on the streets of the city, drawn when they are asked for first.
+    pub fn people(
+        &mut self,
+        city: &City,
+        progress: &dyn Progress,
+    ) -> Result<&People, MechanismError> {
+        let people = match self.people.take() {
+            Some(people) => people,
+            None => People::draw(city, ASSESSED_PEOPLE, 1, progress)?,
+        };
+        Ok(self.people.insert(people))
+    }
+
     /// The answer to a question, from memory where it was asked before.
     pub fn to(
         &mut self,

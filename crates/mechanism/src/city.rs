@@ -171,6 +171,11 @@ impl City {
         &*self.utility
     }
 
+    /// Whether the losses are errors of ways on its streets, so that people between places have theirs too.
+    pub fn measures_ways(&self) -> bool {
+        self.has_table
+    }
+
     /// Whether the losses of all pairs are kept.
     pub(crate) fn keeps_losses(&self) -> bool {
         self.places() <= DENSE_PLACES

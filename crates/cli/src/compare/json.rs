@@ -62,6 +62,11 @@ pub fn numbers(found: &Found) -> Value {
         "guarantee": a.guarantee.to_string(),
         "seconds": found.seconds,
         "expected_cost": a.spending.expected,
+        "street": a.street.map(|street| json!({
+            "cost": street.cost,
+            "guess_error_km": street.guess_error_km,
+            "moved_km": street.moved_km,
+        })),
         "worst_place_cost": a.spending.worst_place,
         "cost_95_percent": a.spending.at_95_percent,
         "lower_bound": a.lower_bound(),
