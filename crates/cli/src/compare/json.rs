@@ -45,6 +45,7 @@ fn line(line: &Line) -> Value {
         Err(reason) => json!({ "failed": reason }),
     };
     value["kind"] = line.kind.name().into();
+    value["remapped"] = line.remapped.into();
     value["per_user"] = line.kind.per_user().into();
     value["notion"] = match line.notion {
         Notion::Within { .. } => "within gamma".into(),

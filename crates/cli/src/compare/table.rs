@@ -133,7 +133,11 @@ fn cells(line: &Line) -> Vec<String> {
     let per_user = if line.kind.per_user() { " (u)" } else { "" };
     let flagged = line.outcome.as_ref().is_ok_and(|found| !found.remarks().is_empty());
     let mark = if flagged { " !" } else { "" };
-    let name = format!("{}{per_user}{mark}", line.kind.name());
+    // Indented: the same mechanism as above.
+    let name = match line.remapped {
+        true => format!("  remapped{mark}"),
+        false => format!("{}{per_user}{mark}", line.kind.name()),
+    };
     let mut cells = vec![name, pairs(line.notion)];
     let found = match &line.outcome {
         Err(reason) => {
