@@ -205,7 +205,7 @@ impl OnMap {
             attacks.push(distances(true, defence));
         }
         // Tiles depend on the places and their prior alone: any mechanism has the same.
-        let laplace = build(by_name("laplace")?, &city, &plan, ui)?;
+        let laplace = build(by_name("laplace-places")?, &city, &plan, ui)?;
         let key = SecretKey::generate()?;
         let fingerprint = city.version();
         let link = Link::first(Issued::from_unix(0), 1, key.public());
@@ -216,7 +216,7 @@ impl OnMap {
         let attacks = attacks.into_iter().flatten().collect();
         self.common.print_with("upload", &city, attacks, Some(&leak), ui);
         if !self.common.json {
-            println!("\ntiles fetched and a report of laplace, {}:", laplace.guarantee);
+            println!("\ntiles fetched and a report of laplace-places, {}:", laplace.guarantee);
             ui.lines(&tiles::lines(&leak, &published.signed.manifest));
         }
         Ok(())

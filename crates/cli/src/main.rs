@@ -42,6 +42,7 @@ Examples, one per command:
   lrgeo mechanism build city.lrmap --epsilon 2/km -o city.lrmech
   lrgeo mechanism info city.lrmech
   lrgeo mechanism export city.lrmech --npy matrix.npy
+  lrgeo mechanism rows city.lrmech --points people.csv --npy rows.npy
   lrgeo verify city.lrmech
   lrgeo obfuscate city.lrmech --at 64.14,-21.92
   lrgeo compare --demo --places 100

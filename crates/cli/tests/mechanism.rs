@@ -257,7 +257,7 @@ fn a_place_listed_twice_is_refused_by_whoever_meets_it() {
 fn stopped_early_the_cheapest_there_is_gets_written_and_said_so() {
     let scratch = with_map("mechanism-stopped");
     let build = "mechanism build city.lrmap -o m.lrmech --epsilon 1/km";
-    let laplace = scratch.json(&format!("{build} --kind laplace -q --json"));
+    let laplace = scratch.json(&format!("{build} --kind laplace-places -q --json"));
     for kind in ["published", "lp --all-pairs", "const-opt --all-pairs"] {
         let built =
             scratch.json(&format!("{build} --kind {kind} --gap 0 --time-limit 1ms -q --json"));

@@ -174,7 +174,7 @@ fn tiles_published_before_are_served_if_they_are_this_operators() {
         command.arg("-q").args(arguments.split(' ')).current_dir(&scratch.0).output().unwrap()
     };
     for arguments in [
-        "mechanism build city.lrmap --kind laplace --epsilon 2/km -o city.lrmech",
+        "mechanism build city.lrmap --kind laplace-places --epsilon 2/km -o city.lrmech",
         "key new -o mine.key",
         "key new -o other.key",
         "publish city.lrmech --key mine.key -o tiles",

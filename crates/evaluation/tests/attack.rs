@@ -57,7 +57,7 @@ fn costs_name_everybody_and_a_prior_hardly_anybody() {
 fn a_tile_tells_the_prior_within_it_and_nothing_else() {
     let city = city(120);
     let plan = Plan::new(&city, Epsilon::per_km(2.0).unwrap());
-    let built = build(by_name("laplace").unwrap(), &city, &plan, &()).unwrap();
+    let built = build(by_name("laplace-places").unwrap(), &city, &plan, &()).unwrap();
     let key = SecretKey::generate().unwrap();
     let link = Link::first(Issued::from_unix(0), 1, key.public());
     let published = publish(&built, city.version(), Some(10), link, &key, &()).unwrap();
@@ -109,7 +109,7 @@ fn the_targets_come_out_of_the_table() {
 #[test]
 fn repeated_reports_average_out_unless_they_are_remembered() {
     let city = city(60);
-    let plan = Plan::new(&city, Epsilon::per_km(2.0).unwrap());
+    let plan = Plan { remap: Some(false), ..Plan::new(&city, Epsilon::per_km(2.0).unwrap()) };
     let built = build(by_name("exp").unwrap(), &city, &plan, &()).unwrap();
     let edge = vec![false; city.places()];
     let users: Vec<u32> = everybody(&city).repeat(4);

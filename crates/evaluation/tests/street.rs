@@ -4,11 +4,17 @@ mod common;
 
 use common::random_city;
 use lrgeo_evaluation::street::People;
-use lrgeo_mechanism::{Epsilon, ObfuscationMatrix, Plan, Rows, build, by_name};
+use lrgeo_map::demo::demo_map;
+use lrgeo_map::units::Length;
+use lrgeo_map::utility::UtilityKind;
+use lrgeo_mechanism::{City, Epsilon, ObfuscationMatrix, Plan, Rows, build, by_name};
 
 #[test]
 fn people_stand_on_streets_near_their_places_and_pay_for_the_way_to_them() {
-    let city = random_city(5, 40);
+    let map = demo_map(1, Length::from_m(500.0).unwrap()).unwrap();
+    let map = map.with_places(&map.central_block(40));
+    let version = map.version();
+    let city = City::new(map, version, UtilityKind::TravelDistance, &()).unwrap();
     let people = People::draw(&city, 400, 3, &()).unwrap();
     assert_eq!(people.coords().len(), 400);
     let plan = Plan::new(&city, Epsilon::per_km(2.0).unwrap());

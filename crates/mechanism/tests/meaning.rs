@@ -7,7 +7,7 @@ use lrgeo_map::places::spacing_km;
 use lrgeo_mechanism::exponential::{Exponential, Score};
 use lrgeo_mechanism::laplace::Laplace;
 use lrgeo_mechanism::meaning::{Meaning, Warning};
-use lrgeo_mechanism::{Epsilon, MechanismError};
+use lrgeo_mechanism::{Epsilon, MechanismError, Notion};
 
 #[test]
 fn the_numbers_follow_from_epsilon_and_spacing() {
@@ -20,7 +20,13 @@ fn the_numbers_follow_from_epsilon_and_spacing() {
     // Planar Laplace: (1 + s) e^-s = 0.05 at the error radius.
     let s = meaning.error_radius_km() * epsilon.value();
     assert!(((1.0 + s) * (-s).exp() - 0.05).abs() < 1e-12);
-    assert!(meaning.warnings().is_empty());
+    assert!(matches!(meaning.warnings()[..], [Warning::BetweenPlaces { .. }]));
+    // Between people that is not 2: they may be anywhere around their places. Between coordinates it is.
+    assert!((meaning.factor_between_people(0.3) - 2.0 * meaning.off_grid_factor()).abs() < 1e-9);
+    assert_eq!(meaning.protected_radius_km(), 0.0);
+    let people = meaning.with_notion(Notion::Coordinates);
+    assert!((people.factor_between_people(0.3) - 2.0).abs() < 1e-12);
+    assert!((people.protected_radius_km() - 0.3).abs() < 1e-12 && people.warnings().is_empty());
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(Meaning::new(epsilon, bad).is_err());
     }
@@ -70,13 +76,23 @@ fn the_settings_of_the_paper_are_warned_about() {
     let warnings = of(10.0).warnings();
     assert!(matches!(
         warnings[..],
-        [Warning::NearlyNoPrivacy { .. }, Warning::EasilyGuessed { .. }]
+        [
+            Warning::BetweenPlaces { .. },
+            Warning::NearlyNoPrivacy { .. },
+            Warning::EasilyGuessed { .. }
+        ]
     ));
-    assert!(of(2.0).warnings().is_empty(), "{:?}", of(2.0).warnings());
+    assert!(matches!(of(2.0).warnings()[..], [Warning::BetweenPlaces { .. }]));
     let warnings = of(0.001).warnings();
-    assert!(matches!(warnings[..], [Warning::NothingLocal { .. }]), "{warnings:?}");
+    assert!(
+        matches!(warnings[..], [Warning::BetweenPlaces { .. }, Warning::NothingLocal { .. }]),
+        "{warnings:?}"
+    );
     let without_rows = Meaning::new(per_km(0.001), 0.47).unwrap().warnings();
-    assert!(matches!(without_rows[..], [Warning::NothingLocal { .. }]));
+    assert!(matches!(
+        without_rows[..],
+        [Warning::BetweenPlaces { .. }, Warning::NothingLocal { .. }]
+    ));
 }
 
 #[test]
@@ -107,5 +123,8 @@ fn priors_and_rows_that_do_not_fit_are_refused() {
     let failing = |_: usize| Err(MechanismError::TooExtreme);
     assert!(meaning.with_rows(&places, &[1.0; 9], &failing).is_err());
     let blind = meaning.with_rows(&places, &[1.0; 9], &uniform).unwrap();
-    assert!(matches!(blind.warnings()[..], [Warning::NothingLocal { .. }]));
+    assert!(matches!(
+        blind.warnings()[..],
+        [Warning::BetweenPlaces { .. }, Warning::NothingLocal { .. }]
+    ));
 }

@@ -53,7 +53,7 @@ fn every_kind_ends_where_most_places_are_at_one_spot() {
 fn places_listed_twice_are_not_published() {
     let city = city::of(crowded(60, 2));
     let plan = Plan::new(&city, per_km(2.0));
-    let laplace = lrgeo_mechanism::by_name("laplace").unwrap();
+    let laplace = lrgeo_mechanism::by_name("laplace-places").unwrap();
     let built = build(laplace, &city, &plan, &()).unwrap();
     let key = SecretKey::generate().unwrap();
     let link = Link::first(Issued::from_unix(0), 1, key.public());

@@ -48,7 +48,8 @@ fn the_cheapest_of_optimiser_exponential_and_laplace_is_taken_whatever_the_kind_
             if kind == "published" {
                 own.notion = Notion::AllPairs;
             }
-            let (exponential, laplace) = (make("exp", &city, &own), make("laplace", &city, &own));
+            let (exponential, laplace) =
+                (make("exp", &city, &own), make("laplace-places", &city, &own));
             let whole = make(kind, &city, &plan);
             assert_eq!(stopped_note(&whole), None, "{kind}");
             let built = make(kind, &city, &cancelled(&plan));
@@ -105,7 +106,7 @@ fn a_limit_is_for_everything_that_a_build_does() {
         assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
         let note = stopped_note(&built).expect("was not stopped");
         assert!(note.starts_with("stopped after"), "{note}");
-        let laplace = make("laplace", &city, &plan);
+        let laplace = make("laplace-places", &city, &plan);
         assert!(built.expected_cost <= laplace.expected_cost * (1.0 + 1e-6), "{note}");
     }
 }
@@ -154,7 +155,7 @@ fn without_a_matrix_of_the_optimiser_or_with_one_that_is_not_private_another_is_
     let mut plan = Plan::new(&city, per_km(2.0));
     plan.notion = Notion::AllPairs;
     let k = city.places();
-    let laplace = make("laplace", &city, &plan);
+    let laplace = make("laplace-places", &city, &plan);
 
     let built = build(&Stopped { entries: None }, &city, &plan, &()).unwrap();
     let note = stopped_note(&built).unwrap();

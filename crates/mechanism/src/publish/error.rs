@@ -85,6 +85,15 @@ pub enum TileError {
         /// Its kind.
         kind: String,
     },
+    /// Noise around coordinates has no rows to cut into tiles.
+    #[error(
+        "`{kind}` is noise around coordinates, one public file and no tiles; `lrgeo serve` publishes it by itself, beside the tiles of \
+         a mechanism on places (`lrgeo mechanism build --kind published`)"
+    )]
+    NoTiles {
+        /// Its kind.
+        kind: String,
+    },
     /// Tiles of a size that cannot be used.
     #[error("tile: {0}")]
     Size(String),

@@ -45,9 +45,8 @@ pub fn publish(
     let whole = match &built.rows {
         Rows::Dense(matrix) => dense(matrix),
         Rows::Sparse(matrix) => matrix.clone(),
-        Rows::Noise(_) | Rows::Users(_) => {
-            return Err(TileError::PerUser { kind: built.kind.clone() }.into());
-        }
+        Rows::Noise(_) => return Err(TileError::NoTiles { kind: built.kind.clone() }.into()),
+        Rows::Users(_) => return Err(TileError::PerUser { kind: built.kind.clone() }.into()),
     };
     if built.guarantee.cover == Cover::Round {
         return Err(TileError::PerUser { kind: built.kind.clone() }.into());
