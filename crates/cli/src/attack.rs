@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use lrgeo_client::policy::Policy;
 use lrgeo_evaluation::attack::request::{Centres, Intersection};
 use lrgeo_evaluation::attack::targets::recover;
-use lrgeo_evaluation::attack::trace::{Followed, Journey, follow};
+use lrgeo_evaluation::attack::trace::{Effort, Followed, Journey, follow};
 use lrgeo_evaluation::attack::upload::{Defence, Fingerprints, tile};
 use lrgeo_evaluation::attack::{self, Attack, Success};
 use lrgeo_evaluation::tiles::TileLeak;
@@ -137,6 +137,12 @@ pub struct OnJourneys {
     /// How far from its anchor a report is given again [default: 1/epsilon, as phones do].
     #[arg(long, value_name = "LENGTH")]
     reuse_within: Option<Length>,
+    /// Possible users that the attacker follows.
+    #[arg(long, default_value_t = Effort::default().particles)]
+    particles: usize,
+    /// What the attacker makes of a possible user whose phone would have drawn or remembered otherwise: a weight per fix.
+    #[arg(long, default_value_t = Effort::default().misfit)]
+    misfit: f64,
     #[command(flatten)]
     common: Common,
 }
@@ -286,9 +292,14 @@ impl OnJourneys {
             Length::km,
         );
         let (fixes, every_seconds, noise_km) = (self.fixes.max(1), self.every, NOISE_KM);
+        if !(0.0..=1.0).contains(&self.misfit) {
+            return Err(MechanismError::invalid("misfit", "must lie between 0 and 1").into());
+        }
+        let effort = Effort { particles: self.particles, misfit: self.misfit };
         let mut all = Vec::new();
         for (name, speed_kmh) in SPEEDS {
-            let journey = Journey { name, speed_kmh, fixes, every_seconds, noise_km, reuse_km };
+            let journey =
+                Journey { name, speed_kmh, fixes, every_seconds, noise_km, reuse_km, effort };
             all.extend(follow(&built, &places, &map, (&users, &edge), &journey, common.seed, ui)?);
         }
         let chance = attack::chance(&places, &users, &edge);
@@ -309,6 +320,8 @@ impl OnJourneys {
                 "every_seconds": every_seconds,
                 "noise_km": noise_km,
                 "reuse_within_km": reuse_km,
+                "particles": effort.particles,
+                "misfit": effort.misfit,
                 "speeds_kmh": SPEEDS.map(|(name, kmh)| json!({ "name": name, "kmh": kmh })),
                 "results": all.iter().map(followed).collect::<Vec<_>>(),
                 "chance": chance.as_ref().map(as_json),

@@ -49,7 +49,7 @@ impl Ground {
         Some(Self { operator, map, grid, epsilon, spacing_km, reach_km, coords, index })
     }
 
-    /// The place that somebody at `at` counts as being at. The coordinate goes no further than this.
+    /// The place that somebody at `at` counts as being at: all of the coordinate that a draw depends on.
     pub fn locate(&self, at: Coord) -> Result<OwnPlace, ClientError> {
         match self.index.nearest(at) {
             Some((place, km)) if km <= self.reach_km => Ok(OwnPlace(place)),

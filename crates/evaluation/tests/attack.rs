@@ -3,7 +3,7 @@
 use lrgeo_evaluation::attack::repeat::repeats;
 use lrgeo_evaluation::attack::request::{Centres, Intersection};
 use lrgeo_evaluation::attack::targets::recover;
-use lrgeo_evaluation::attack::trace::{Journey, follow};
+use lrgeo_evaluation::attack::trace::{Effort, Journey, follow};
 use lrgeo_evaluation::attack::upload::{Defence, Fingerprints, tile};
 use lrgeo_evaluation::attack::{Trial, chance, edges};
 use lrgeo_map::demo::demo_map;
@@ -139,12 +139,13 @@ fn who_moves_is_followed_and_remembering_helps() {
         every_seconds: 10.0,
         noise_km: 0.01,
         reuse_km: 0.5,
+        effort: Effort { particles: 600, misfit: 0.2 },
     };
     let attacked =
         |seed| follow(&built, &city, city.map(), (&starts, &edge), &journey, seed, &()).unwrap();
     let followed = attacked(9);
     assert_eq!(followed[0].attack.all.users, 60 * starts.len());
-    let [fresh, place, anchor, untimed] = &followed[..] else { panic!("four lines") };
+    let [fresh, place, _, anchor, untimed] = &followed[..] else { panic!("five lines") };
     assert_eq!((fresh.draws, fresh.spent_per_km), (60.0, 120.0));
     // 830 m in all: a draw at the start, and at most one more per radius.
     assert!((1.0..=2.7).contains(&anchor.draws) && anchor.draws <= place.draws, "{followed:?}");

@@ -70,7 +70,7 @@ pub enum LedgerError {
     /// The cap is reached.
     #[error(
         "the privacy budget is used up: {spent} of {cap}/km spent within {period_hours} h, and this report would cost {asked}/km. \
-         Places reported before still work; {advice}"
+         Near where a report was drawn before it still works; {advice}"
     )]
     OverCap {
         /// In 1/km.
@@ -86,8 +86,8 @@ pub enum LedgerError {
     },
     /// The cap for ever is reached.
     #[error(
-        "the privacy budget of a lifetime is used up: {spent} of {cap}/km spent, and this report would cost {asked}/km. Places \
-         reported before still work; if you want to tell more about yourself, `lrgeo client policy --lifetime`"
+        "the privacy budget of a lifetime is used up: {spent} of {cap}/km spent, and this report would cost {asked}/km. Near where a \
+         report was drawn before it still works; if you want to tell more about yourself, `lrgeo client policy --lifetime`"
     )]
     OverLifetime {
         /// In 1/km.
