@@ -68,7 +68,8 @@ pub struct Effort {
     pub misfit: f64,
 }
 
-/// More particles hardly change the figures on the demo city.
+/// A few seconds per hundred journeys. Who looks at the moments of drawing gains by more particles (16,000 on the demo city: errors
+/// up to a tenth smaller), so what this finds is the least that an attacker can do.
 impl Default for Effort {
     fn default() -> Self {
         Self { particles: 4_000, misfit: 0.2 }
