@@ -273,7 +273,7 @@ fn the_openapi_document_is_what_the_handlers_do() {
             assert_eq!(other.reason(), Reason::MethodNotAllowed, "{path}");
         }
     }
-    assert_eq!(tried, 17);
+    assert_eq!(tried, 18);
     assert_eq!(server.get("/v1/elsewhere", &[]).reason(), Reason::NotFound);
     let refusal: Value = server.get("/v1/elsewhere", &[]).json();
     check(&refusal, &document["components"]["schemas"]["Refusal"], &document, "refusal");
