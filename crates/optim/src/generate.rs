@@ -19,6 +19,9 @@ pub(crate) trait Generator<'a> {
     /// patience is over: then any matrix will do.
     fn conclude(&mut self, promised: f64, is_promised: bool) -> Result<(), Error>;
 
+    /// Proves the best bound, where the matrix that there is would do with it.
+    fn confirm(&mut self) {}
+
     /// Makes a better matrix on the way, where that takes little of the time there is.
     fn improve(&mut self) {}
 
@@ -57,6 +60,9 @@ pub(crate) fn generate_columns<'a, G: Generator<'a>>(generator: &mut G) -> Resul
     let (stop, gap) = (generator.incumbent().stop, generator.incumbent().settings.gap);
     let mut milestone = Milestone::new(&G::PACE, gap, generator.incumbent().gap());
     let mut advance = Advance::default();
+    if stop.requested() && generator.incumbent().matrix.is_some() {
+        return Ok(()); // before there was anything to prove
+    }
     loop {
         let begun = stop.seconds();
         let estimate = generator.iterate()?;
@@ -73,6 +79,12 @@ pub(crate) fn generate_columns<'a, G: Generator<'a>>(generator: &mut G) -> Resul
             let is_tired = milestone.next < TIRED * gap;
             if is_last || generator.incumbent().is_good_enough(is_tired) {
                 // The last line shows what is handed out, and is proven.
+                generator.incumbent().report(&Estimate { bound: 0.0, ..estimate });
+                return Ok(());
+            }
+        } else if generator.incumbent().would_do(estimate.bound) {
+            generator.confirm();
+            if generator.incumbent().is_good_enough(false) {
                 generator.incumbent().report(&Estimate { bound: 0.0, ..estimate });
                 return Ok(());
             }

@@ -65,6 +65,12 @@ impl<'a> Incumbent<'a> {
         self.gap() <= self.settings.gap && self.matrix.as_ref().is_some_and(sums_hold)
     }
 
+    /// Whether the matrix would be good enough with a bound that is not proven yet.
+    pub(crate) fn would_do(&self, bound: f64) -> bool {
+        let holds = self.matrix.as_ref().is_some_and(|(.., report)| holds(report));
+        holds && relative_gap(self.mean_cost, self.cost(), bound) <= self.settings.gap
+    }
+
     /// Takes a matrix that is strict and better than what there is; `bound` is one that is about to be proven. An error where it is not
     /// strict.
     pub(crate) fn offer(

@@ -252,6 +252,19 @@ impl Problem {
         self.arcs.iter().filter_map(moved).collect()
     }
 
+    /// The mean over the rows of the shortest arc's length in logarithms: eps times the spacing of the map.
+    pub(crate) fn mean_shortest_arc(&self) -> f64 {
+        let mut shortest = vec![f64::INFINITY; self.rows];
+        for arc in &self.arcs {
+            let length = self.log_ratio(arc);
+            for row in [arc.i, arc.j] {
+                shortest[row] = shortest[row].min(length);
+            }
+        }
+        let finite: Vec<f64> = shortest.into_iter().filter(|length| length.is_finite()).collect();
+        finite.iter().sum::<f64>() / finite.len().max(1) as f64
+    }
+
     /// The parts of the same problem over some of its rows, which must not repeat; arcs to other rows are dropped.
     pub(crate) fn parts_of_rows(&self, rows: &[usize]) -> Result<ProblemParts, Error> {
         let columns = self.columns;

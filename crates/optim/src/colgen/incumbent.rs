@@ -34,36 +34,18 @@ impl Run<'_> {
 
     /// Mixes the rays there are into a matrix. The iterate itself is left as it was.
     pub(super) fn improve_incumbent(&mut self) {
-        let (begun, scale) = (self.stop.seconds(), self.scale());
+        let begun = self.stop.seconds();
         let generated = self.master.columns.len();
-        let weights = self.push_incumbent();
-        let master = &mut self.master;
+        let master = &self.master;
         let iterate = (
             (master.x.clone(), master.s.clone(), master.mu.clone()),
             (master.short.clone(), master.over.clone(), master.penalty.clone()),
         );
-        let open = (self.best_estimate - self.lower_bound).min(self.lower_bound);
-        let least = self.settings.gap * self.lower_bound;
-        let target = TUNING.left_open * open.max(least);
-        master.penalty = self.unit.iter().map(|unit| TUNING.wide_box * unit.max(scale)).collect();
-        master.mu.clone_from(&self.centre);
-        master.start(0.1 * scale);
-        if !weights.is_empty() {
-            // Most of it the incumbent, and a little of every ray.
-            master.x.iter_mut().for_each(|x| *x *= 1.0 - TUNING.kept_share);
-            for (x, weight) in master.x[generated..].iter_mut().zip(weights) {
-                *x = TUNING.kept_share * weight;
-            }
-            master.short.x.fill(TUNING.left_short);
-            master.over.x.fill(TUNING.left_short);
-        }
-        for _ in 0..TUNING.mixing_steps {
-            let left = master.step(0.8 * target);
-            let is_met = left <= TUNING.nearly_one && master.complementarity() <= target;
-            if is_met || self.stop.aborted() {
-                break;
-            }
-        }
+        let scale = self.scale();
+        self.master.penalty =
+            self.unit.iter().map(|unit| TUNING.wide_box * unit.max(scale)).collect();
+        self.begin_with_incumbent();
+        self.mix();
         if !self.stop.aborted() {
             let (mut z, y) = self.matrix();
             if normalise(self.problem, &mut z, self.settings.threads != 1) {
@@ -78,6 +60,39 @@ impl Run<'_> {
         master.s.truncate(generated);
         self.attempt_seconds = self.stop.seconds() - begun;
         self.spent += self.attempt_seconds;
+    }
+
+    /// Interior steps until little is open and row sums are nearly one.
+    fn mix(&mut self) {
+        let open = (self.best_estimate - self.lower_bound).min(self.lower_bound);
+        let least = self.settings.gap * self.lower_bound;
+        let target = TUNING.left_open * open.max(least);
+        let is_small = self.problem.rows() < TUNING.many_rows;
+        let steps = if is_small { TUNING.mixing_steps } else { TUNING.mixing_steps_of_many };
+        for _ in 0..steps {
+            let left = self.master.step(0.8 * target);
+            let is_met = left <= TUNING.nearly_one && self.master.complementarity() <= target;
+            if is_met || self.stop.aborted() {
+                break;
+            }
+        }
+    }
+
+    /// Begins with most of the incumbent, whose columns join, and a little of every ray.
+    fn begin_with_incumbent(&mut self) {
+        let (generated, scale) = (self.master.columns.len(), self.scale());
+        let weights = self.push_incumbent();
+        let master = &mut self.master;
+        master.mu.clone_from(&self.centre);
+        master.start(0.1 * scale);
+        if !weights.is_empty() {
+            master.x.iter_mut().for_each(|x| *x *= 1.0 - TUNING.kept_share);
+            for (x, weight) in master.x[generated..].iter_mut().zip(weights) {
+                *x = TUNING.kept_share * weight;
+            }
+            master.short.x.fill(TUNING.left_short);
+            master.over.x.fill(TUNING.left_short);
+        }
     }
 
     /// Adds the columns of the incumbent, which meet every row sum: mixed with them, no row is left short for want of a ray. Returns their weights.

@@ -6,6 +6,7 @@
 //! rays found join the iterate where it stands.
 
 mod closed_form;
+mod coarse_start;
 mod dense;
 mod dual;
 mod incumbent;
@@ -349,11 +350,16 @@ impl<'a> Generator<'a> for Run<'a> {
     }
 
     fn conclude(&mut self, promised: f64, is_promised: bool) -> Result<(), Error> {
-        if is_promised || self.incumbent.matrix.is_none() {
+        let is_there_time = !self.stop.requested() && !self.is_late(0.0);
+        if is_promised || self.incumbent.matrix.is_none() || (self.is_plain() && is_there_time) {
             self.failed = self.attempt(promised).err();
         }
         self.prove();
         if self.stop.aborted() { Err(Error::StoppedEarly) } else { Ok(()) }
+    }
+
+    fn confirm(&mut self) {
+        self.prove();
     }
 
     fn improve(&mut self) {
@@ -363,7 +369,9 @@ impl<'a> Generator<'a> for Run<'a> {
     }
 
     fn is_late(&self, seconds: f64) -> bool {
-        self.stop.is_too_late_for(TUNING.round_and_end * seconds)
+        let attempt = if self.is_plain() { self.attempt_seconds } else { 0.0 };
+        let attempt = if attempt.is_finite() { attempt } else { 0.0 };
+        self.stop.is_too_late_for(TUNING.round_and_end * seconds + attempt)
     }
 
     fn incumbent(&mut self) -> &mut Incumbent<'a> {

@@ -34,7 +34,7 @@ impl Run<'_> {
         if self.is_plain() && self.problem.rows() >= TUNING.early_incumbent {
             self.mix_kernels(&closed);
         }
-        if cones_only && !is_near {
+        if cones_only && !is_near && !self.stop.requested() && !self.start_level(&closed.smooth) {
             self.start_smooth(closed.smooth);
         }
         false
@@ -49,7 +49,7 @@ impl Run<'_> {
 
     /// Begins from the smooth duals, made feasible: about nine tenths of the optimum even where costs of rows
     /// differ by orders of magnitude, and near enough everywhere for pricing to be cheap.
-    fn start_smooth(&mut self, smooth: Vec<f64>) {
+    pub(super) fn start_smooth(&mut self, smooth: Vec<f64>) {
         // Far from every shortest-path tree.
         warm_start(&self.blocks, &mut self.trees, &smooth, self.settings.threads != 1);
         self.master.mu = smooth;

@@ -59,7 +59,6 @@ impl Graph {
 
 /// Graphs whose arcs are as long both ways: an arc's length is `eps * d`, the logarithm of the largest ratio that Geo-Ind
 /// allows across it.
-#[cfg(feature = "parallel")]
 impl Graph {
     /// From arcs `(i, j, length)`, each pair given once.
     pub(crate) fn symmetric(rows: usize, arcs: impl Iterator<Item = (u32, u32, f64)>) -> Self {
@@ -72,7 +71,10 @@ impl Graph {
         let Links { targets, up, .. } = self.links(row);
         targets.iter().copied().zip(up.iter().copied())
     }
+}
 
+#[cfg(feature = "parallel")]
+impl Graph {
     /// Length of the arc between two rows; of parallel arcs the shortest binds.
     pub(crate) fn between(&self, from: usize, to: usize) -> f64 {
         let lengths = self.arcs(from).filter(|arc| arc.0 == to as u32).map(|arc| arc.1);

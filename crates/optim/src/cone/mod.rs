@@ -12,7 +12,6 @@
 //! - `flows` and `zero`: what priced trees prove, as multipliers on the arcs for the certificate to judge.
 
 mod block;
-#[cfg(feature = "parallel")]
 mod dijkstra;
 mod family;
 mod flows;
@@ -28,13 +27,11 @@ mod window;
 mod zero;
 
 pub(crate) use block::{Block, Blocks, NO_ROW, Root};
-#[cfg(feature = "parallel")]
 pub(crate) use dijkstra::Dijkstra;
 pub(crate) use family::warm_start;
 #[cfg(feature = "parallel")]
 pub(crate) use family::{Member, family};
 pub(crate) use flows::{Prover, flows};
-#[cfg(feature = "parallel")]
 pub(crate) use graph::Graph;
 pub(crate) use pricing::{Prices, for_each, node_weights, noise, price_all};
 #[cfg(feature = "parallel")]
