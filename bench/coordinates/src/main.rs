@@ -1,12 +1,14 @@
 //! Mechanisms for people who stand anywhere: what they cost on the street, and whether they keep their promise there.
 //!
 //! `costs [CITY..]`: every mechanism on four cities at 1/km and at "factor 2 within 300 m", beside a proven lower bound.
-//! `pairs [CITY..]`: ten million random pairs of coordinates up to 300 m apart. Both print Markdown and write
+//! `pairs [CITY..]`: ten million random pairs of coordinates up to 300 m apart.
+//! `splines [CITY..]`: what an optimum for coordinates costs on the street once gradients are brought below epsilon. All print Markdown and write
 //! `bench/results/coordinates-*.md`. `--people N`, `--pairs N`, `--limit SECONDS` of each optimiser, `--data DIR`.
 
 mod cities;
 mod costs;
 mod pairs;
+mod splines;
 
 use std::path::PathBuf;
 
@@ -48,9 +50,10 @@ fn main() {
     match words.first().map(String::as_str) {
         Some("costs") => costs::run(&options),
         Some("pairs") => pairs::run(&options),
+        Some("splines") => splines::run(&options),
         _ => {
             eprintln!(
-                "usage: lrgeo-bench-coordinates costs|pairs [demo reykjavik san-francisco rome]"
+                "usage: lrgeo-bench-coordinates costs|pairs|splines [demo reykjavik san-francisco rome]"
             );
             std::process::exit(2);
         }

@@ -126,6 +126,22 @@ impl People {
         &self.coords
     }
 
+    /// What each place costs each of them where it is reported, in kilometres: person by person, for what is no mechanism of ours yet.
+    pub fn losses(&self) -> Vec<f64> {
+        let targets = self.weights.len();
+        let places = self.place_ways.len() / targets;
+        let person = |ways| (0..places).map(move |k| self.loss(ways, k));
+        self.ways.par_chunks_exact(targets).flat_map_iter(person).collect()
+    }
+
+    /// How far the ways of somebody are misjudged where place `k` is reported.
+    fn loss(&self, ways: &[f64], k: usize) -> f64 {
+        let targets = self.weights.len();
+        let reported = &self.place_ways[k * targets..(k + 1) * targets];
+        let differences = ways.iter().zip(reported).zip(&self.weights);
+        differences.map(|((a, b), q)| q * (a - b).abs()).sum()
+    }
+
     /// What a mechanism for their city is worth to them.
     pub fn assess(&self, built: &Built, progress: &dyn Progress) -> Street {
         let targets = self.weights.len();
@@ -137,13 +153,8 @@ impl People {
             .map(|(&at, ways)| {
                 progress.advance(1);
                 let row = built.row_at(at)?;
-                let loss = |k: usize| -> f64 {
-                    let reported = &self.place_ways[k * targets..(k + 1) * targets];
-                    let differences = ways.iter().zip(reported).zip(&self.weights);
-                    differences.map(|((a, b), q)| q * (a - b).abs()).sum()
-                };
                 let likely = row.iter().enumerate().filter(|(_, z)| **z > 1e-12);
-                let cost = likely.map(|(k, z)| z * loss(k)).sum();
+                let cost = likely.map(|(k, z)| z * self.loss(ways, k)).sum();
                 Some((row, cost))
             })
             .collect();
