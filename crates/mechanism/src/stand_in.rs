@@ -70,7 +70,7 @@ pub(crate) fn candidates(
     let is_unwanted =
         || plan.solver.abort.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
     let made =
-        called_off_after(allowed, is_unwanted, &abort, || kind.make(city, &limited, progress));
+        called_off_after(allowed, is_unwanted, &abort, || made(kind, city, &limited, progress));
     if is_unwanted() {
         return Err(Error::StoppedEarly.into());
     }

@@ -18,14 +18,14 @@ const HEAD: [[&str; 13]; 2] = [
         "",
         "",
         "time",
-        "between",
+        "cost",
         "on the",
         "lower",
         "",
         "violated",
-        "pairs in use",
+        "in use",
         "worst",
-        "effective",
+        "real",
         "guess",
         "guess",
     ],
@@ -49,11 +49,11 @@ const HEAD: [[&str; 13]; 2] = [
 const NOTES: &str = "\
 pairs      which pairs of places are protected; costs compare only between rows with the same pairs
 time       to make and verify, by the clock; the cost reference table is made before
-places     cost in km, the expected error of travel distance per report, with everybody at a place, over the rows in use
-street     the same for people where they stand, anywhere on the streets around their places
+cost       in km, the expected error of travel distance per report: places, with everybody at one, over the rows in use;
+           on the street, with people where they stand, anywhere on the streets around their places
 bound      no private matrix of the same rows, costs and pairs costs less between places; ratio: cost there / bound
-violated % of all inequalities, as the paper counts (all rows of all users); pairs in use: rows really reported from
-excess     worst ln(z_ik / z_jk) - epsilon d_ij in use: at most 0 is private; effective epsilon: what is really kept
+violated % of all inequalities, as the paper counts (all rows of all users); in use: pairs of rows really reported from
+excess     worst ln(z_ik / z_jk) - epsilon d_ij in use: at most 0 is private; real epsilon: what is really kept
 guess      by who knows mechanism and prior, best for being near (off km) and for being right (right %)
 ";
 

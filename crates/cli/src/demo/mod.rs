@@ -67,6 +67,8 @@ impl Demo {
         let mut config = Config::default();
         config.privacy.epsilon = format!("{}/km", self.epsilon.value());
         config.rounds.users = ROUND;
+        // A demonstration must not fail because the machine has something else to do.
+        (config.rounds.user_seconds, config.rounds.time_limit_seconds) = (120.0, 120.0);
         let bar = (!ui.is_quiet()).then(solve::bar);
         let solving = bar.clone().map(solve::show_progress);
         let data = folder.0.join("server");

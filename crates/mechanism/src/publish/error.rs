@@ -11,7 +11,9 @@ pub enum TileError {
     #[error("signature: the manifest was not signed with this key; nothing in it is believed")]
     Signature,
     /// A file of another version of the format.
-    #[error("{file}: has format version {found}, this lrgeo reads {reads}; it was not used. It must be published again by an lrgeo like this one")]
+    #[error(
+        "{file}: has format version {found}, this lrgeo reads {reads}; it was not used. It must be published again by an lrgeo like this one"
+    )]
     OtherFormat {
         /// Which file.
         file: &'static str,

@@ -56,12 +56,12 @@ pub fn publish(
     }
     let (map, mechanism) = (Hash::from(built.map), Hash::from(fingerprint));
     let mut noise = None;
-    let (grid, members, tiles) = match &built.rows {
-        Rows::Dense(matrix) => tiles(built, mechanism, &dense(matrix), least, progress)?,
-        Rows::Sparse(matrix) => tiles(built, mechanism, matrix, least, progress)?,
+    let Tiled { grid, members, tiles } = match &built.rows {
+        Rows::Dense(matrix) => tiled(built, mechanism, &dense(matrix), least, progress)?,
+        Rows::Sparse(matrix) => tiled(built, mechanism, matrix, least, progress)?,
         Rows::Noise(lattice) => {
             noise = Some(encode_noise(map, lattice));
-            (None, Vec::new(), Vec::new())
+            Tiled::default()
         }
         Rows::Users(_) => return Err(TileError::PerUser { kind: built.kind.clone() }.into()),
     };
@@ -109,14 +109,25 @@ pub fn publish(
     Ok(publication)
 }
 
-/// The rows of a matrix cut into files: which tile a point belongs to, the places of each, their bytes.
-fn tiles(
+/// Tiles, if there are any.
+#[derive(Default)]
+struct Tiled {
+    /// Which one a point belongs to.
+    grid: Option<Grid>,
+    /// The places of each.
+    members: Vec<Vec<u32>>,
+    /// Their bytes.
+    tiles: Vec<Vec<u8>>,
+}
+
+/// The rows of a matrix cut into files.
+fn tiled(
     built: &Built,
     mechanism: Hash,
     whole: &SparseMatrix,
     least: Option<usize>,
     progress: &dyn Progress,
-) -> Result<(Option<Grid>, Vec<Vec<u32>>, Vec<Vec<u8>>), MechanismError> {
+) -> Result<Tiled, MechanismError> {
     let Cut { grid, tiles: cut } = cut(&built.coords, &built.prior, least.unwrap_or(LEAST_PLACES))?;
     let map = Hash::from(built.map);
     progress.begin("cutting tiles", cut.len() as u64);
@@ -131,7 +142,7 @@ fn tiles(
         .collect();
     progress.end();
     pad(&mut tiles);
-    Ok((Some(grid), cut, tiles))
+    Ok(Tiled { grid: Some(grid), members: cut, tiles })
 }
 
 impl Publication {
