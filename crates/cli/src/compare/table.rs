@@ -15,19 +15,8 @@ const WIDTH: usize = 118;
 
 const HEAD: [[&str; 13]; 2] = [
     [
-        "",
-        "",
-        "time",
-        "cost",
-        "on the",
-        "lower",
-        "",
-        "violated",
-        "in use",
-        "worst",
-        "real",
-        "guess",
-        "guess",
+        "", "", "time", "cost", "on the", "lower", "", "violated", "in use", "worst", "real",
+        "guess", "guess",
     ],
     [
         "mechanism",
