@@ -1,13 +1,16 @@
 //! Mechanisms for people who stand anywhere: what they cost on the street, and whether they keep their promise there.
 //!
 //! `costs [CITY..]`: every mechanism on four cities at 1/km and at "factor 2 within 300 m", beside a proven lower bound.
-//! `pairs [CITY..]`: ten million random pairs of coordinates up to 300 m apart.
-//! `splines [CITY..]`: what an optimum for coordinates costs on the street once gradients are brought below epsilon. All print Markdown and write
-//! `bench/results/coordinates-*.md`. `--people N`, `--pairs N`, `--limit SECONDS` of each optimiser, `--data DIR`.
+//! `pairs [CITY..]`: ten million random pairs of coordinates up to 300 m apart. Both write
+//! `bench/results/coordinates-*.md` and `.json` after every row and go on from there: a row is measured anew where there is none yet, where it is of
+//! fewer people or pairs, where its optimiser was stopped sooner than now, or where `--again KIND` says so.
+//! `splines [CITY..]`: what an optimum for coordinates costs on the street once gradients are brought below epsilon.
+//! `--people N`, `--pairs N`, `--limit SECONDS` of each optimiser, `--data DIR`.
 
 mod cities;
 mod costs;
 mod pairs;
+mod results;
 mod splines;
 
 use std::path::PathBuf;
@@ -24,6 +27,21 @@ pub struct Options {
     pub pairs: usize,
     /// Seconds for an optimiser.
     pub limit: f64,
+    /// A kind to measure anew whatever is known.
+    pub again: Option<String>,
+}
+
+impl Options {
+    /// The cities that were asked for, in the order of the tables.
+    pub fn cities(&self) -> impl Iterator<Item = &'static str> {
+        let wanted = |name: &&str| self.cities.is_empty() || self.cities.iter().any(|c| c == name);
+        cities::ALL.into_iter().filter(wanted)
+    }
+
+    /// Whether a kind is measured anew.
+    pub fn is_again(&self, kind: &str) -> bool {
+        self.again.as_deref() == Some(kind)
+    }
 }
 
 fn main() {
@@ -46,6 +64,7 @@ fn main() {
         people: number("--people", 1000),
         pairs: number("--pairs", 10_000_000),
         limit: number("--limit", 60) as f64,
+        again: value("--again"),
     };
     match words.first().map(String::as_str) {
         Some("costs") => costs::run(&options),

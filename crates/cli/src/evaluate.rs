@@ -105,7 +105,7 @@ impl Seen {
         self.lines.push(Line { name, epsilon, notion, per_user, outcome });
     }
 
-    /// A kind, made at every epsilon and drawn at the middle one.
+    /// A kind, made at every epsilon and drawn at the middle one. What is remapped by default stands there as it is, too.
     fn kind(
         &mut self,
         kind: &'static dyn Mechanism,
@@ -113,18 +113,37 @@ impl Seen {
         users: &[u32],
         assessor: &mut Assessor<'_>,
     ) {
+        self.made(kind, false, epsilons, users, assessor);
+        if kind.remaps_by_default() {
+            self.made(kind, true, epsilons, users, assessor);
+        }
+    }
+
+    fn made(
+        &mut self,
+        kind: &'static dyn Mechanism,
+        remapped: bool,
+        epsilons: &[Epsilon],
+        users: &[u32],
+        assessor: &mut Assessor<'_>,
+    ) {
+        let name = match remapped {
+            true => format!("{} remapped", kind.name()),
+            false => kind.name().to_owned(),
+        };
         for (at, &epsilon) in epsilons.iter().enumerate() {
-            assessor.ui.remark(format!("{}, epsilon {epsilon} ..", kind.name()));
+            assessor.ui.remark(format!("{name}, epsilon {epsilon} .."));
             let mut plan = Plan::new(assessor.city, epsilon);
             plan.users = users.to_vec();
+            plan.remap = Some(remapped);
             // Flagged instead of refused.
             plan.allow_disconnected = true;
             let made = assessor.make(kind, &plan);
             if let (Ok((built, _)), true) = (&made, at == epsilons.len() / 2) {
-                self.pictures.extend(picture(kind.name(), built, assessor.city));
+                self.pictures.extend(picture(&name, built, assessor.city));
             }
             self.lines.push(Line {
-                name: kind.name().to_owned(),
+                name: name.clone(),
                 epsilon,
                 notion: kind.guarantee(&plan).notion,
                 per_user: kind.per_user(),
@@ -302,7 +321,7 @@ const COSTS: [[&str; 11]; 2] = [
         "",
         "",
         "",
-        "cost",
+        "between",
         "on the",
         "worst",
         "95 %",
@@ -315,7 +334,7 @@ const COSTS: [[&str; 11]; 2] = [
         "mechanism",
         "pairs",
         "eps",
-        "km",
+        "places",
         "street",
         "place",
         "at most",
@@ -326,18 +345,19 @@ const COSTS: [[&str; 11]; 2] = [
     ],
 ];
 
-const GUESSES: [[&str; 8]; 2] = [
-    ["", "", "", "guess", "guess", "worst tenth", "of places", "left"],
-    ["mechanism", "prior", "eps", "off km", "right %", "off km", "right %", "bits"],
+const GUESSES: [[&str; 9]; 2] = [
+    ["", "", "", "guess", "guess", "worst tenth", "of places", "left", "on the street"],
+    ["mechanism", "prior", "eps", "off km", "right %", "off km", "right %", "bits", "off km"],
 ];
 
 const NOTES: &str = "\
-cost       expected error of travel distance per report, between places; on the street: with people where they stand; at the worst place;
-           what 95 % of reports do not exceed
+places     cost in km, the expected error of travel distance per report, with everybody at a place; street: with people where
+           they stand; then at the worst place, and what 95 % of reports do not exceed
 violated % of all inequalities, as the paper counts; pairs in use: between rows that are really reported from
 excess     worst ln(z_ik / z_jk) - epsilon d_ij in use: at most 0 is private
 guess      by who knows the mechanism and a prior, best for being near (off km) and for being right (right %)
-worst tenth  the same at the tenth of the places where guesses are best; bits: entropy that a report leaves
+worst tenth  the same at the tenth of the places where guesses are best; bits: entropy that a report leaves;
+           on the street: the best guess of somebody's coordinate, who stands anywhere on the streets around a place
 ";
 
 fn text(lines: &[Line], city: &City, without: Blind) -> String {
@@ -409,7 +429,7 @@ fn costs(line: &Line) -> Vec<String> {
 
 fn guesses(lines: &[Line], without: Blind) -> impl Iterator<Item = Vec<String>> {
     let priors = if without.knowing == without.even { 1 } else { 2 };
-    let row = |name: String, prior: usize, epsilon: String, a: Adversary| {
+    let row = |name: String, prior: usize, epsilon: String, a: Adversary, street: Option<f64>| {
         vec![
             name,
             if priors == 1 { "even" } else { ["map's", "even"][prior] }.to_owned(),
@@ -419,17 +439,19 @@ fn guesses(lines: &[Line], without: Blind) -> impl Iterator<Item = Vec<String>> 
             format!("{:.3}", a.worst_decile_error_km),
             format!("{:.1}", 100.0 * a.worst_decile_hit_rate),
             format!("{:.2}", a.entropy_bits),
+            street.filter(|_| prior == 0).map_or("-".into(), |km| format!("{km:.3}")),
         ]
     };
     let mut all = Vec::new();
     for prior in 0..priors {
         let blind = [without.knowing, without.even][prior];
-        all.push(row("without a report".into(), prior, "-".into(), blind));
+        all.push(row("without a report".into(), prior, "-".into(), blind, None));
         for line in lines {
             if let Ok(found) = &line.outcome {
                 let found = &found.assessment;
                 let seen = [found.adversary, found.even_adversary][prior];
-                all.push(row(named(line), prior, line.epsilon.value().to_string(), seen));
+                let street = found.street.map(|street| street.guess_error_km);
+                all.push(row(named(line), prior, line.epsilon.value().to_string(), seen, street));
             }
         }
     }

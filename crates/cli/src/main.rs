@@ -33,7 +33,7 @@ use crate::ui::Ui;
 const EXAMPLES: &str = "\
 Examples, one per command:
   lrgeo demo                                              the whole story on a generated city
-  lrgeo map build --osm city.osm.pbf --cell 500m -o city.lrmap
+  lrgeo map build --osm city.osm.pbf --privacy \"factor 2 within 300 m\" -o city.lrmap
   lrgeo map info city.lrmap --gamma 1km
   lrgeo map export city.lrmap --svg city.svg
   lrgeo cost-table build city.lrmap --cell 100m -o city.lrtable

@@ -1,4 +1,4 @@
-//! `lrgeo publish`: a mechanism as signed public tiles.
+//! `lrgeo publish`: a mechanism as signed public files: tiles, or noise for coordinates.
 
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,12 +17,14 @@ use crate::mechanism::open;
 use crate::tiles;
 use crate::ui::{Ui, columns, count};
 
-/// Verify a mechanism, cut it into fixed public tiles and sign them.
+/// Verify a mechanism and sign it as public files: noise for coordinates as one, a mechanism on places as tiles.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
   lrgeo key new -o operator.key
-  lrgeo publish city.lrmech -o tiles --key operator.key
+  lrgeo publish city.lrmech -o public --key operator.key
+  lrgeo serve --map city.lrmap --tiles public --key operator.key --data city-data
+Noise for coordinates (kind `laplace`) is one small file that everybody fetches: that tells nothing. A mechanism on places is cut into tiles.
 Whoever fetches a single tile tells the server, besides the report, that they are at one of its places;
 what that is worth to an attacker is worked out and printed. Whoever fetches all tiles tells nothing
 more than the report. A published directory never changes; docs/tiles.md describes its files.")]
@@ -74,8 +76,12 @@ impl Publish {
         let written = publication.write(&self.output).map_err(MechanismError::from)?;
 
         let manifest = &publication.signed.manifest;
-        let leak = tiles::leak(&built, &publication.members, ui)?;
-        let warnings = warnings(&leak, least);
+        // One file that everybody fetches tells nothing; there is nothing to work out.
+        let leak = match publication.members.is_empty() {
+            true => None,
+            false => Some(tiles::leak(&built, &publication.members, ui)?),
+        };
+        let warnings = leak.as_ref().map_or(Vec::new(), |leak| warnings(leak, least));
         for warning in &warnings {
             ui.remark(format!("warning: {warning}"));
         }
@@ -96,22 +102,37 @@ impl Publish {
                 "promise": built.guarantee.to_string(),
                 "expected_cost": manifest.expected_cost,
                 "bytes": size(&publication),
+                "noise": manifest.noise,
                 "tiles": manifest.tiles,
                 "leak": leak,
                 "warnings": warnings,
             }));
             return Ok(());
         }
-        let largest = manifest.tiles.iter().map(|tile| tile.bytes).max().unwrap_or(0);
-        let mut lines = vec![
-            ("promise", built.guarantee.to_string()),
-            ("places", format!("{} in {}", count(built.coords.len()), likely(&leak))),
-            ("size", format!("{}, the largest tile {}", kib(size(&publication)), kib(largest))),
-            ("signed by", key.public().to_string()),
-        ];
-        lines.extend(tiles::lines(&leak, manifest));
+        let places = count(built.coords.len());
+        let mut lines =
+            vec![("promise", built.guarantee.to_string()), ("signed by", key.public().to_string())];
+        match &leak {
+            None => lines.extend([
+                ("places", format!("{places} that may be reported")),
+                ("size", format!("{}, one file of noise among them", kib(size(&publication)))),
+                (
+                    "attacker",
+                    "learns nothing from who fetches it: everybody fetches the same file".into(),
+                ),
+            ]),
+            Some(leak) => {
+                let largest = manifest.tiles.iter().map(|tile| tile.bytes).max().unwrap_or(0);
+                let size =
+                    format!("{}, the largest tile {}", kib(size(&publication)), kib(largest));
+                lines.extend([("places", format!("{places} in {}", likely(leak))), ("size", size)]);
+                lines.extend(tiles::lines(leak, manifest));
+            }
+        }
         ui.lines(&lines);
-        print!("\n{}", table(&leak, manifest));
+        if let Some(leak) = &leak {
+            print!("\n{}", table(leak, manifest));
+        }
         ui.remark(match is_new {
             true => format!("published {}", self.output.display()),
             false => format!("{}: the same version, of {issued}; unchanged", self.output.display()),

@@ -17,14 +17,14 @@ Example:
   lrgeo map build --demo -o demo.lrmap
   lrgeo serve --map demo.lrmap --data demo-data
   lrgeo client obfuscate --server http://127.0.0.1:8417 --at 46.00,-30.00
-Without --tiles the mechanism of the map is computed, verified and published at the first start; later
-starts find it in the data directory. Ctrl-C stops: requests are finished, rounds are taken up again.
+Without --tiles the mechanism of the map is computed, verified and published at the first start, in at most
+20 minutes (solve_seconds); later starts find it in the data directory. A directory with noise for coordinates is served at once. Ctrl-C stops: requests are finished, rounds are taken up again.
 docs/server.md describes the interface, docs/server.sample.toml the settings.")]
 pub struct Serve {
     /// The map, from `lrgeo map build`.
     #[arg(long, value_name = "FILE")]
     map: PathBuf,
-    /// Tiles that were published before, from `lrgeo publish`, signed with the server's key.
+    /// Noise or tiles that were published before, from `lrgeo publish`, signed with the server's key.
     #[arg(long, value_name = "DIR")]
     tiles: Option<PathBuf>,
     /// The operator's secret key [default: one in the data directory, made at the first start].
@@ -48,7 +48,7 @@ impl Serve {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         let config = match &self.config {
             Some(path) => Config::open(path)?,
-            None => Config::default(),
+            None => self.settings_of_tiles()?,
         };
         let (map, version) = Map::open(&self.map)?;
         log_to_stderr(ui);
@@ -87,6 +87,23 @@ impl Serve {
             ui.remark("stopped; what was accepted is kept for the next start");
             Ok(())
         })
+    }
+}
+
+impl Serve {
+    /// The defaults, at the epsilon of the files to serve. What these are worth is found out when they are opened.
+    fn settings_of_tiles(&self) -> Result<Config, Failure> {
+        let mut config = Config::default();
+        if let Some(dir) = &self.tiles {
+            let path = dir.join("manifest.json");
+            let text = std::fs::read(&path);
+            let text = text.map_err(|error| Failure::Read { path: path.clone(), error })?;
+            let said: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+            if let Some(epsilon) = said["promise"]["epsilon_per_km"].as_f64() {
+                config.privacy.epsilon = format!("{epsilon}/km");
+            }
+        }
+        Ok(config)
     }
 }
 

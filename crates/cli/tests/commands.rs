@@ -42,7 +42,7 @@ fn the_demo_tells_its_story() {
         "city",
         "places",
         "cost table",
-        "epsilon 2/km",
+        "epsilon 1/km",
         "0 violations",
         "wherever they are",
         "coordinates  reports a place",

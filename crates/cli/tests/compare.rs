@@ -33,6 +33,8 @@ fn the_numbers_of_all_mechanisms_fit_together() {
         assert!(line["deployed"]["effective_epsilon"].as_f64().unwrap() <= 2.0);
         let optimum = line["optimum"]["lower_bound"].as_f64().unwrap();
         assert!(optimum <= cost(kind) * (1.0 + 1e-9), "{line}");
+        let street = line["street"]["cost"].as_f64().unwrap();
+        assert!((0.5..2.0).contains(&(street / cost(kind))), "{line}");
         let (seen, unseen) = (&line["adversary"], &account["without_report"]);
         for (better, worse) in [("hit_rate", false), ("inference_error_km", true)] {
             let (seen, unseen) = (seen[better].as_f64().unwrap(), unseen[better].as_f64().unwrap());
@@ -67,6 +69,7 @@ fn the_table_fits_a_terminal_and_says_what_its_numbers_are() {
         "nearly no privacy",
         "laplace",
         "<= 1 km",
+        "on the",
     ] {
         assert!(table.contains(part), "no `{part}` in\n{table}");
     }

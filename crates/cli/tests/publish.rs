@@ -90,6 +90,30 @@ fn a_mechanism_is_published_once() {
 }
 
 #[test]
+fn noise_for_coordinates_is_one_signed_file() {
+    let scratch = Scratch::new("noise");
+    scratch.succeed("map build --demo --cell 1km -o city.lrmap");
+    scratch.succeed("mechanism build city.lrmap --kind laplace --epsilon 1/km -o city.lrmech");
+    let public: PublicKey = scratch.succeed("key new -o operator.key").trim().parse().unwrap();
+    let text = scratch.succeed("publish city.lrmech -o public --key operator.key");
+    assert!(text.contains("everybody fetches the same file"), "{text}");
+    let directory = Directory::open(&scratch.0.join("public"), &public).unwrap();
+    let manifest = directory.manifest();
+    assert!(manifest.tiles.is_empty() && manifest.grid.is_none());
+    let places = directory.places().unwrap();
+    let bytes = directory.noise(&places).unwrap().unwrap();
+    assert_eq!(bytes.len() as u64, manifest.noise.as_ref().unwrap().bytes);
+    let (_, proven) = manifest.open_noise(&bytes, &places).unwrap();
+    assert!(proven <= 1.0 && proven > 0.999, "{proven}");
+    // One byte that differs, and nothing of it is believed.
+    let path = scratch.0.join("public").join(manifest.noise_path().unwrap());
+    let mut spoilt = bytes.clone();
+    spoilt[60] ^= 1;
+    std::fs::write(&path, spoilt).unwrap();
+    assert!(directory.noise(&places).is_err());
+}
+
+#[test]
 fn a_mechanism_of_a_round_is_refused() {
     let scratch = Scratch::new("round");
     scratch.succeed("map build --demo --cell 1km -o city.lrmap");

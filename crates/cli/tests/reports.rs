@@ -84,7 +84,8 @@ fn every_kind_is_on_the_picture_and_the_numbers_fit_together() {
     let report: Value = serde_json::from_str(&scratch.read("report/report.json")).unwrap();
     let curve = &report["figures"][0];
     assert_eq!(curve["id"], "privacy-utility");
-    assert_eq!(curve["series"].as_array().unwrap().len(), 8);
+    // Every kind, and those that are remapped by default once more.
+    assert_eq!(curve["series"].as_array().unwrap().len(), 10);
     alone(&scratch.read("report/index.html"));
 }
 

@@ -121,8 +121,17 @@ impl<D: Draws> Client<D> {
                 let epsilon = row.epsilon_per_km;
                 kept.state.ledger.spend(&policy, when, epsilon)?;
                 let radius_km = policy.reuse_radius_km(epsilon);
-                let drawn = Recalled { report, at: when, epsilon_per_km: epsilon, radius_km };
-                kept.state.memory.remember(ground, at, &drawn, mode);
+                let accuracy = (row.accuracy)(report);
+                let accuracy_m = accuracy.map(|accuracy| accuracy.metres);
+                let drawn = Recalled {
+                    report,
+                    at: when,
+                    epsilon_per_km: epsilon,
+                    radius_km,
+                    accuracy_m,
+                    mode,
+                };
+                kept.state.memory.remember(ground, at, &drawn);
                 let coordinates = mode == Mode::Coordinates;
                 let of = ground.places();
                 let compared = Compared { places: row.compared, of, coordinates };
@@ -151,7 +160,7 @@ impl<D: Draws> Client<D> {
             spent_per_km: spent,
             reused_within_km: recalled.radius_km,
             balance: kept.state.ledger.balance(&policy, now),
-            accuracy: session.accuracy(recalled.report, recalled.epsilon_per_km)?,
+            accuracy: recalled.accuracy(),
             off_grid_factor: session.off_grid_factor(),
             compared,
             learnt,

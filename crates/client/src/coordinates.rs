@@ -5,7 +5,6 @@
 
 use lrgeo_map::geo::Coord;
 use lrgeo_mechanism::coordinates::LatticeNoise;
-use lrgeo_mechanism::posterior_radius_km;
 use lrgeo_mechanism::publish::{Manifest, Places};
 use lrgeo_protocol::Digest;
 use lrgeo_protocol::quiet::Request;
@@ -45,26 +44,21 @@ impl Noise {
     }
 
     /// What somebody at a coordinate draws from.
-    pub fn row(&self, common: &Common, at: Coord) -> Result<Row, ClientError> {
+    pub fn row<'a>(&'a self, common: &'a Common, at: Coord) -> Result<Row<'a>, ClientError> {
         let off = || ClientError::OffTheMap { reach_km: common.ground.reach_km };
         Ok(Row {
             values: self.noise.row_at(at).ok_or_else(off)?,
             epsilon_per_km: common.ground.epsilon.value().max(self.proven),
             compared: common.ground.places(),
             learnt: Learnt::Report,
+            accuracy: Box::new(|report| Some(self.accuracy(common, report))),
         })
     }
 
     /// The radius around a report that holds the true position with 95 %, by what everybody knows: noise, prior and this report.
-    pub fn accuracy(&self, common: &Common, report: u32) -> Accuracy {
+    fn accuracy(&self, common: &Common, report: u32) -> Accuracy {
         let mut likelihood = vec![0.0; common.ground.places()];
         self.noise.likelihood(report, &mut likelihood);
-        let (coords, prior) = (common.places.coords(), common.places.prior());
-        let km = posterior_radius_km(coords, prior, &likelihood, report);
-        let half_cell_km = common.ground.spacing_km * std::f64::consts::FRAC_1_SQRT_2;
-        Accuracy {
-            metres: (1000.0 * (km + half_cell_km)).ceil() as u64,
-            meaning: "holds the true position with 95 %, given this report, the noise and the prior of the map".into(),
-        }
+        Accuracy::given(common, &likelihood, report, Mode::Coordinates)
     }
 }

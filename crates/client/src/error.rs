@@ -49,7 +49,10 @@ pub enum ClientError {
         reach_km: f64,
     },
     /// The server does not have this mode.
-    #[error("this server does not offer the mode `{mode}` ({reason}); use --mode published")]
+    #[error(
+        "this server does not offer the mode `{mode}` ({reason}); use --mode {}",
+        if *mode == Mode::Coordinates { Mode::Published } else { Mode::Coordinates }
+    )]
     NotOffered {
         /// The mode.
         mode: Mode,

@@ -63,6 +63,11 @@ impl Ground {
         (2.0 * self.epsilon.value() * self.reach_km).exp()
     }
 
+    /// Half the diagonal of a cell, in kilometres.
+    pub(crate) fn half_cell_km(&self) -> f64 {
+        self.spacing_km * std::f64::consts::FRAC_1_SQRT_2
+    }
+
     /// K.
     pub fn places(&self) -> usize {
         self.coords.len()

@@ -39,5 +39,5 @@ pub use client::Client;
 pub use description::Described;
 pub use error::{ClientError, Lie};
 pub use mode::Mode;
-pub use outcome::{Accuracy, Compared, Learnt, Outcome, Row, Times};
+pub use outcome::{Accuracy, AccuracyOf, Compared, Learnt, Outcome, Row, Times};
 pub use session::Common;

@@ -3,6 +3,9 @@
 //! Nothing here can say more than [`Request`] can. Slices of the cost table belong to published tiles and are fetched
 //! like them: all, or the own one among others.
 
+use std::collections::BTreeMap;
+
+use lrgeo_map::geo::Coord;
 use lrgeo_mechanism::lr_geo::coefficients::{Coefficients, UserPart};
 use lrgeo_mechanism::lr_geo::round::Programme;
 use lrgeo_mechanism::publish::Hash;
@@ -16,7 +19,7 @@ use lrgeo_protocol::quiet::Request;
 use crate::description::Described;
 use crate::draws::Draws;
 use crate::ground::OwnPlace;
-use crate::outcome::{Learnt, Row};
+use crate::outcome::{Accuracy, Learnt, Row};
 use crate::session::Common;
 use crate::slice::Slice;
 use crate::state::Kept;
@@ -27,6 +30,8 @@ use crate::{ClientError, Lie, Mode};
 const WHAT: &str = "slice of the cost table";
 /// Close enough for a phone: a thousandth of the cost.
 const GAP: f64 = 1e-3;
+/// Close enough for saying how far off a report may be.
+const ROUGH_GAP: f64 = 1e-2;
 /// Slices are as long as the description says, and no description may say more than this.
 const MOST_SLICE: u64 = 256 << 20;
 
@@ -46,14 +51,14 @@ pub fn offered<'a>(common: &Common, described: &'a Described) -> Result<&'a Loca
 
 /// The row of a place over all places: fetches the slice of its tile among others, solves, and verifies the result as
 /// strictly as that of a server.
-pub fn row(
-    server: &dyn Quiet,
-    common: &Common,
-    described: &Described,
+pub fn row<'a>(
+    server: &'a dyn Quiet,
+    common: &'a Common,
+    described: &'a Described,
     place: &OwnPlace,
     kept: &mut Kept,
     draws: &mut dyn Draws,
-) -> Result<Row, ClientError> {
+) -> Result<Row<'a>, ClientError> {
     let local = offered(common, described)?;
     let policy = kept.state.policy;
     // Before anything is asked for: the set follows from public numbers.
@@ -65,45 +70,100 @@ pub fn row(
     let memory = &mut kept.state.memory;
     let chosen = tiling.choose(&policy, &common.ground, place, memory, draws)?;
     kept.commit()?;
-    let mut slice = None;
+    let mut fetched = BTreeMap::new();
     for &number in &chosen.tiles {
-        let file = local.table_tiles[number as usize];
-        let bytes = server.ask(&Request::TableTile(file.hash), file.bytes.min(MOST_SLICE))?.body;
-        if Hash::of(&bytes).0 != file.hash.0 {
-            return Err(Lie::OtherBytes { what: WHAT }.into());
-        }
-        if Some(number) != own {
-            continue;
-        }
-        let content: TableTile =
-            Encoding::Cbor.decode(&bytes).map_err(|error| Lie::nonsense(WHAT, "message", error))?;
-        if content.map != common.ground.map || content.tile != number {
-            return Err(Lie::OtherMap { what: WHAT }.into());
-        }
-        slice = Some(Slice::new(WHAT, content.rows, content.columns, content.beta)?);
+        fetched.insert(number, fetch(server, local, number)?);
     }
-    let slice = slice.ok_or_else(|| Lie::nonsense(WHAT, "tiles", "lack the one that was meant"))?;
-    let round = solve(common, described, local, &slice, place)?;
+    let own = own.and_then(|number| Some((number, fetched.get(&number)?)));
+    let (number, bytes) = own.ok_or_else(|| Lie::nonsense(WHAT, "tiles", "lack your own"))?;
+    let slice = open(common, number, bytes)?;
+    let round = solve(common, described, local, &slice, place, GAP)?;
     let epsilon_per_km = common.effective_epsilon(&policy, &round)?;
     let compared = round.users[0].relevant.len();
     let values = round.spread(round.users[0].deployed());
-    Ok(Row { values, epsilon_per_km, compared, learnt: Learnt::of_tiles(chosen) })
+    let accuracy = move |report: u32| {
+        let number = tiling.tile_of(&OwnPlace(report))?;
+        // Asking for the tile of a report tells nothing that the report does not.
+        let bytes = match fetched.get(&number) {
+            Some(bytes) => bytes.clone(),
+            None => fetch(server, local, number).ok()?,
+        };
+        let slice = open(common, number, &bytes).ok()?;
+        accuracy(common, described, local, &slice, report).ok()
+    };
+    Ok(Row {
+        values,
+        epsilon_per_km,
+        compared,
+        learnt: Learnt::of_tiles(chosen),
+        accuracy: Box::new(accuracy),
+    })
 }
 
-/// Solves the programme of a place: the user's own matrix, found right.
+/// The bytes of a slice of the cost table, as the description names them.
+fn fetch(server: &dyn Quiet, local: &Local, number: u32) -> Result<Vec<u8>, ClientError> {
+    let file = local.table_tiles[number as usize];
+    let bytes = server.ask(&Request::TableTile(file.hash), file.bytes.min(MOST_SLICE))?.body;
+    match Hash::of(&bytes).0 == file.hash.0 {
+        true => Ok(bytes),
+        false => Err(Lie::OtherBytes { what: WHAT }.into()),
+    }
+}
+
+/// What they say.
+fn open(common: &Common, number: u32, bytes: &[u8]) -> Result<Slice, Lie> {
+    let content: TableTile =
+        Encoding::Cbor.decode(bytes).map_err(|error| Lie::nonsense(WHAT, "message", error))?;
+    if content.map != common.ground.map || content.tile != number {
+        return Err(Lie::OtherMap { what: WHAT });
+    }
+    Slice::new(WHAT, content.rows, content.columns, content.beta)
+}
+
+/// How far off a report may be. Everybody who may have made it has a matrix of their own; theirs is not known here, and the user's own would give the
+/// user away. So the programme is solved that somebody *at the reported place* would solve, whose rows around it are nearly theirs; farther places are
+/// tied to the public y. All of that follows from public numbers and the report.
+fn accuracy(
+    common: &Common,
+    described: &Described,
+    local: &Local,
+    slice: &Slice,
+    report: u32,
+) -> Result<Accuracy, ClientError> {
+    let round = solve(common, described, local, slice, &OwnPlace(report), ROUGH_GAP)?;
+    let coords = common.places.coords();
+    let from = coords[report as usize];
+    let tied = |at: &Coord| {
+        let km = at.distance_km(from).max(described.ties.exponential_km.next_up());
+        local.y[report as usize] * described.ties.factor(km, km).unwrap_or(0.0)
+    };
+    let mut likelihood: Vec<f64> = coords.iter().map(tied).collect();
+    let column = round.columns.binary_search(&report);
+    let missing = || Lie::nonsense(WHAT, "columns", "lack the reported place");
+    let column = column.map_err(|_| missing())?;
+    let user = &round.users[0];
+    let rows = user.values.chunks_exact(round.columns.len());
+    for (&place, row) in user.relevant.iter().zip(rows) {
+        likelihood[place as usize] = row[column];
+    }
+    Ok(Accuracy::given(common, &likelihood, report, Mode::Local))
+}
+
+/// Solves the programme of a place to a gap: the user's own matrix, found right.
 fn solve(
     common: &Common,
     described: &Described,
     local: &Local,
     slice: &Slice,
     place: &OwnPlace,
+    gap: f64,
 ) -> Result<Round, ClientError> {
     let Described { plan, ties, .. } = described;
     let UserPart { place, relevant, upload } =
         described.prepare(slice, place, plan.radii.relevant_max)?;
     let programme = alone(described, local, &upload)?;
     let mut plan = plan.clone();
-    plan.gap = Some(GAP);
+    plan.gap = Some(gap);
     let solution = programme.solve(&plan)?;
     let mut matrices = programme.split(&solution);
     let values = matrices.pop().unwrap_or_default();

@@ -1,10 +1,12 @@
 //! What a report came to, for the person who made it.
 
+use lrgeo_mechanism::posterior_radius_km;
 use lrgeo_mechanism::publish::PublicKey;
 use lrgeo_protocol::Digest;
 use lrgeo_protocol::public::Target;
 
 use crate::Mode;
+use crate::session::Common;
 use crate::state::Balance;
 use crate::tiles::Chosen;
 
@@ -29,8 +31,8 @@ pub struct Outcome {
     pub reused_within_km: f64,
     /// What is left to spend.
     pub balance: Balance,
-    /// How far off reports are.
-    pub accuracy: Accuracy,
+    /// How far off it may be; `None` for a report of an earlier lrgeo, which did not keep that.
+    pub accuracy: Option<Accuracy>,
     /// By how much more than the promise between places two people may be told apart who are anywhere around theirs.
     pub off_grid_factor: f64,
     /// What was checked here before it was drawn from; `None` if it was remembered.
@@ -49,13 +51,42 @@ pub struct Outcome {
     pub times: Times,
 }
 
-/// How far off reports are, from public numbers only: it is the same for every place, so it may be passed on.
-#[derive(Clone, Debug, PartialEq)]
+/// The radius around a report that holds the true position with a probability of 95 %. It follows from this report and from what
+/// the server knows anyway, never from the true place, which it would otherwise betray: so it may be passed on with the report.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Accuracy {
-    /// A radius around the report.
+    /// The radius.
     pub metres: u64,
-    /// What the radius is.
-    pub meaning: String,
+    /// What it was worked out from.
+    pub meaning: &'static str,
+}
+
+impl Accuracy {
+    /// A radius in a mode.
+    pub(crate) fn new(km: f64, mode: Mode) -> Self {
+        let meaning = match mode {
+            Mode::Coordinates => {
+                "holds the true position with 95 %, given this report, the noise and the prior of the map"
+            }
+            Mode::Published => {
+                "holds the true position with 95 %, given this report, the rows that were fetched and the prior of the map"
+            }
+            Mode::Local => {
+                "holds the true position with 95 %, given this report, the public y, the costs around it and the prior of the map"
+            }
+            Mode::Offload => {
+                "the range of the rounds, beyond which hardly anything is reported; the matrix itself is not public and says nothing here"
+            }
+        };
+        Self { metres: (1000.0 * km).ceil() as u64, meaning }
+    }
+
+    /// Of a report that is so likely from each place. Half the diagonal of a cell more, since people stand anywhere in it.
+    pub(crate) fn given(common: &Common, likelihood: &[f64], report: u32, mode: Mode) -> Self {
+        let (coords, prior) = (common.places.coords(), common.places.prior());
+        let km = posterior_radius_km(coords, prior, likelihood, report);
+        Self::new(km + common.ground.half_cell_km(), mode)
+    }
 }
 
 /// Seconds, by step.
@@ -69,8 +100,11 @@ pub struct Times {
     pub sending: f64,
 }
 
+/// How far off a report may be; `None` where that cannot be worked out.
+pub type AccuracyOf<'a> = Box<dyn Fn(u32) -> Option<Accuracy> + 'a>;
+
 /// A row to draw from, and what is known about it.
-pub struct Row {
+pub struct Row<'a> {
     /// The row over all places.
     pub values: Vec<f64>,
     /// The epsilon that was measured, in 1/km.
@@ -79,6 +113,8 @@ pub struct Row {
     pub compared: usize,
     /// What the server learnt on the way.
     pub learnt: Learnt,
+    /// How far off each report that may be drawn is.
+    pub accuracy: AccuracyOf<'a>,
 }
 
 /// Which rows a client has compared with each other, every two of them: what was not compared rests on the operator's

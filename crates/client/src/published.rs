@@ -3,19 +3,19 @@
 //! Nothing here can say more than [`Request`] can: two places of one tile make the same requests, and where all tiles are
 //! fetched, all places do.
 
-use lrgeo_mechanism::publish::{Manifest, Places, check_rows};
+use lrgeo_mechanism::publish::{Manifest, Places, Tile, check_rows};
 use lrgeo_protocol::Digest;
 use lrgeo_protocol::quiet::Request;
 
 use crate::draws::Draws;
 use crate::ground::OwnPlace;
-use crate::outcome::{Learnt, Row};
+use crate::outcome::{Accuracy, Learnt, Row};
 use crate::policy::Policy;
 use crate::session::Common;
 use crate::state::Kept;
 use crate::tiles::Tiling;
 use crate::transport::Quiet;
-use crate::{ClientError, Lie};
+use crate::{ClientError, Lie, Mode};
 
 /// Files are as long as the manifest says, and no manifest may say more than this.
 const MOST_FILE: u64 = 256 << 20;
@@ -29,6 +29,10 @@ pub fn fetch_places(server: &dyn Quiet, manifest: &Manifest) -> Result<Places, C
 
 /// What the owner's policy says to a published mechanism before anything else is fetched.
 pub fn allow(policy: &Policy, manifest: &Manifest) -> Result<(), ClientError> {
+    if manifest.tiles.is_empty() {
+        let reason = "it publishes noise for coordinates and no tiles";
+        return Err(ClientError::NotOffered { mode: Mode::Published, reason });
+    }
     let guarantee = manifest.guarantee()?;
     policy.allow_reach(guarantee.notion.reach_km())?;
     Ok(policy.allow_epsilon(guarantee.epsilon.value())?)
@@ -36,13 +40,13 @@ pub fn allow(policy: &Policy, manifest: &Manifest) -> Result<(), ClientError> {
 
 /// The row of a place over all places: fetches its tile and others, and believes nothing of them before hashes, sums and
 /// every two rows, as they are drawn from, are found right.
-pub fn row(
+pub fn row<'a>(
     server: &dyn Quiet,
-    common: &Common,
+    common: &'a Common,
     place: &OwnPlace,
     kept: &mut Kept,
     draws: &mut dyn Draws,
-) -> Result<Row, ClientError> {
+) -> Result<Row<'a>, ClientError> {
     let Common { manifest, places, ground, .. } = common;
     let bytes = manifest.tiles.iter().map(|tile| tile.bytes).collect();
     let tiling = Tiling::new(manifest, common.members.clone(), bytes, places);
@@ -65,5 +69,20 @@ pub fn row(
         epsilon_per_km: ground.epsilon.value(),
         compared: chosen.places,
         learnt: Learnt::of_tiles(chosen),
+        accuracy: Box::new(move |report| Some(accuracy(common, &tiles, report))),
     })
+}
+
+/// How far off a report may be, by the rows of the tiles that were fetched. Whoever answered for these knows that the place is in one of
+/// them, so that is what everybody else is left with too: two places of the tiles have the same radius.
+fn accuracy(common: &Common, tiles: &[Tile], report: u32) -> Accuracy {
+    let mut likelihood = vec![0.0; common.ground.places()];
+    let mut row = vec![0.0; common.ground.places()];
+    for tile in tiles {
+        for (index, &place) in tile.places.iter().enumerate() {
+            tile.rows.fill_row(index, &mut row);
+            likelihood[place as usize] = row[report as usize];
+        }
+    }
+    Accuracy::given(common, &likelihood, report, Mode::Published)
 }

@@ -1,8 +1,6 @@
 //! One way to a row in each mode, behind one type.
 
 use lrgeo_map::geo::Coord;
-use lrgeo_mechanism::Epsilon;
-use lrgeo_mechanism::meaning::Meaning;
 use lrgeo_mechanism::publish::{Manifest, Places, PublicKey};
 use lrgeo_mechanism::rows::Round;
 use lrgeo_mechanism::verify::promised;
@@ -13,7 +11,7 @@ use crate::clock::Clock;
 use crate::coordinates::Noise;
 use crate::draws::Draws;
 use crate::ground::Ground;
-use crate::outcome::{Accuracy, Row};
+use crate::outcome::Row;
 use crate::policy::{Policy, Refused, Terms, distinct_places, likely_places};
 use crate::state::{Kept, State};
 use crate::transport::{Quiet, Server};
@@ -140,7 +138,7 @@ impl<'a> Session<'a> {
         kept: &mut Kept,
         draws: &mut dyn Draws,
         clock: &dyn Clock,
-    ) -> Result<Row, ClientError> {
+    ) -> Result<Row<'_>, ClientError> {
         let Self { server, common, .. } = self;
         let place = || common.ground.locate(at);
         match &self.way {
@@ -159,30 +157,6 @@ impl<'a> Session<'a> {
             Way::Coordinates(_) => 1.0,
             _ => self.ground().off_grid_factor(),
         }
-    }
-
-    /// How far off a report is, from what everybody knows.
-    pub fn accuracy(&self, report: u32, epsilon_per_km: f64) -> Result<Accuracy, ClientError> {
-        let ground = self.ground();
-        if let Way::Coordinates(noise) = &self.way {
-            return Ok(noise.accuracy(&self.common, report));
-        }
-        let epsilon = Epsilon::per_km(epsilon_per_km)?;
-        let yardstick_km = Meaning::new(epsilon, ground.spacing_km)?.error_radius_km();
-        let costs = match &self.way {
-            Way::Published => {
-                let Manifest { expected_cost, unit, .. } = &self.common.manifest;
-                format!(
-                    "; the operator says that a report misjudges ways by {expected_cost:.3} {unit} on average"
-                )
-            }
-            _ => String::new(),
-        };
-        let meaning = format!(
-            "within this, 95 % of Laplace noise at {epsilon} would stay: a yardstick, not a promise{costs}"
-        );
-        let metres = (1000.0 * (yardstick_km + ground.reach_km)).ceil() as u64;
-        Ok(Accuracy { metres, meaning })
     }
 }
 

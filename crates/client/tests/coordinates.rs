@@ -17,7 +17,8 @@ fn the_server_learns_the_report_and_nothing_else() {
     assert_eq!((drawn.mode, drawn.learnt), (Mode::Coordinates, Learnt::Report));
     assert_eq!((drawn.spent_per_km, drawn.off_grid_factor), (2.0, 1.0));
     assert!(drawn.compared.unwrap().to_string().contains("every two coordinates"));
-    assert!(drawn.accuracy.meaning.contains("95 %") && drawn.accuracy.metres > 300);
+    let accuracy = drawn.accuracy.unwrap();
+    assert!(accuracy.meaning.contains("95 %") && accuracy.metres > 300);
 }
 
 fn traffic(at: Coord, forced: u32) -> Vec<Vec<u8>> {

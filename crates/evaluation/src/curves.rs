@@ -105,12 +105,30 @@ fn costs_and_violations(unit: &str) -> Vec<Metric> {
     vec![
         Metric {
             id: "expected-cost",
-            title: "Expected cost",
+            title: "Expected cost between places",
             about: "Over places by the prior, and reports (Eq. 6).",
-            label: cost("expected cost"),
+            label: cost("expected cost between places"),
             log: true,
             shown: Shown::Plot,
             value: |a| Some(a.spending.expected),
+        },
+        Metric {
+            id: "street-cost",
+            title: "Expected cost on the street",
+            about: "The same for people where they stand: anywhere on the streets around their places.",
+            label: cost("expected cost on the street"),
+            log: true,
+            shown: Shown::Plot,
+            value: |a| a.street.map(|street| street.cost),
+        },
+        Metric {
+            id: "street-guess",
+            title: "Error of the best guess of a coordinate",
+            about: "By who knows mechanism and prior; people stand anywhere on the streets around their places.",
+            label: "error of the best guess, km".into(),
+            log: true,
+            shown: Shown::Plot,
+            value: |a| a.street.map(|street| street.guess_error_km),
         },
         Metric {
             id: "worst-place-cost",

@@ -63,6 +63,8 @@ pub struct Built {
     pub unit: String,
     /// What the optimiser proved.
     pub proof: Option<Proof>,
+    /// No matrix of the same promise costs less per report, whichever programme it comes from ([`Made::floor`]).
+    pub floor: Option<f64>,
     /// Pairs whose bounds prove all others.
     pub witness: Vec<[u32; 2]>,
     /// What else to know, for people.
@@ -91,6 +93,7 @@ impl Built {
             expected_cost,
             unit: city.utility().unit().to_owned(),
             proof: made.proof,
+            floor: made.floor,
             witness: made.witness,
             notes: made.notes.into_iter().map(|(name, text)| (name.to_owned(), text)).collect(),
         }
@@ -217,6 +220,7 @@ impl Built {
             let numbers = [proof.cost, proof.lower_bound, proof.gap, proof.iterations as f64];
             file.numbers("proof", numbers.into_iter().chain([proof.seconds]));
         }
+        file.numbers("floor", self.floor);
         file.numbers("witness", self.witness.iter().flatten().copied());
         put_rows(&mut file, &self.rows);
         Ok(file.save(path)?)
@@ -250,6 +254,10 @@ impl Built {
             return Err(file.broken("cost", "must be one number").into());
         };
         let proof = get_proof(&file)?;
+        let floor = match file.has("floor") {
+            true => file.numbers::<f64>("floor")?.first().copied(),
+            false => None,
+        };
         let pairs = file.numbers::<u32>("witness")?;
         if pairs.iter().any(|&place| place as usize >= coords.len()) {
             return Err(file.broken("witness", "refers to an unknown place").into());
@@ -268,6 +276,7 @@ impl Built {
             expected_cost,
             unit,
             proof,
+            floor,
             witness,
             notes,
         };

@@ -46,6 +46,8 @@ pub enum Warning {
         factor: f64,
         /// What it is between places.
         between_places: f64,
+        /// Cells that suit this epsilon, where those of the map are much coarser.
+        finer_km: Option<f64>,
     },
     /// Even neighbouring places are told apart.
     NearlyNoPrivacy {
@@ -66,6 +68,11 @@ pub enum Warning {
     },
 }
 
+/// Epsilon times the spacing of places that suit it: finer ones cost an optimiser much time and gain little, coarser ones tell people apart
+/// who stand on either side of a border.
+pub const SCALED_SPACING: f64 = 0.5;
+/// Places this many times as far apart as suits are worth a word.
+const COARSE: f64 = 1.5;
 /// The share of reports that an error radius speaks of.
 const SHARE: f64 = 0.95;
 /// Neighbours told apart by more than this factor have nearly no privacy.
@@ -173,7 +180,9 @@ impl Meaning {
         if self.notion != Notion::Coordinates {
             let km = self.radius_of_factor_km(2.0);
             let factor = self.factor_between_people(km);
-            warnings.push(Warning::BetweenPlaces { km, factor, between_places: 2.0 });
+            let good_km = SCALED_SPACING / self.epsilon.value();
+            let finer_km = (self.spacing_km > COARSE * good_km).then_some(good_km);
+            warnings.push(Warning::BetweenPlaces { km, factor, between_places: 2.0, finer_km });
         }
         let neighbour_factor = self.neighbour_factor();
         // Between coordinates neighbouring places mean nothing.
@@ -316,14 +325,24 @@ impl Meaning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::BetweenPlaces { km, factor, between_places } => write!(
-                f,
-                "the promise is between places: people {} apart may be told apart by a factor of {}, not {}; \
-                 --kind laplace keeps it between people, and finer places (lrgeo map build --cell) come nearer to it",
-                length(km),
-                times(factor),
-                times(between_places)
-            ),
+            Self::BetweenPlaces { km, factor, between_places, finer_km } => {
+                write!(
+                    f,
+                    "the promise is between places: people {} apart may be told apart by a factor of {}, not {}; --kind laplace keeps \
+                     it between people",
+                    length(km),
+                    times(factor),
+                    times(between_places)
+                )?;
+                match finer_km {
+                    Some(km) => write!(
+                        f,
+                        ", and finer places come nearer to it: cells of {} suit this epsilon (lrgeo map build --privacy)",
+                        length((100.0 * km).round().max(1.0) / 100.0)
+                    ),
+                    None => Ok(()),
+                }
+            }
             Self::NearlyNoPrivacy { neighbour_factor } => write!(
                 f,
                 "nearly no privacy: a report may be {} times as likely from a place as from its \

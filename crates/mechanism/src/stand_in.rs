@@ -70,7 +70,7 @@ pub(crate) fn candidates(
     let is_unwanted =
         || plan.solver.abort.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
     let made =
-        called_off_after(allowed, is_unwanted, &abort, || kind.make(city, &limited, progress));
+        called_off_after(allowed, is_unwanted, &abort, || made(kind, city, &limited, progress));
     if is_unwanted() {
         return Err(Error::StoppedEarly.into());
     }
@@ -115,7 +115,8 @@ fn ranked(
     progress: &dyn Progress,
 ) -> Result<Vec<Candidate>, MechanismError> {
     let proof = engine.as_ref().and_then(|made| made.proof);
-    let floor = engine.as_ref().and_then(|made| made.floor).unwrap_or(0.0);
+    let proven = engine.as_ref().and_then(|made| made.floor);
+    let floor = proven.unwrap_or(0.0);
     let mut found: Vec<(&str, Made, f64)> = Vec::new();
     let mut missing: Vec<String> = Vec::new();
     match engine {
@@ -139,7 +140,7 @@ fn ranked(
                 Ok(made) => {
                     let cost = expected_cost(city, &made.rows);
                     let proof = Some(proof_of(cost, floor, proof, stopped));
-                    found.push((name, Made { proof, ..made }, cost));
+                    found.push((name, Made { proof, floor: proven, ..made }, cost));
                 }
                 Err(error) => missing.push(format!("{name} cannot be had ({error})")),
             }

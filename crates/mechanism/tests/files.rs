@@ -29,6 +29,7 @@ fn every_kind_comes_back_as_it_was() {
         assert_eq!(back.proof, built.proof);
         assert_eq!((back.map, &back.ids, &back.prior), (built.map, &built.ids, &built.prior));
         assert_eq!((back.witness, back.notes), (built.witness, built.notes));
+        assert_eq!(back.floor, built.floor);
         assert_eq!(back.expected_cost, built.expected_cost);
         std::fs::remove_file(path).unwrap();
     }

@@ -21,6 +21,10 @@ fn the_numbers_follow_from_epsilon_and_spacing() {
     let s = meaning.error_radius_km() * epsilon.value();
     assert!(((1.0 + s) * (-s).exp() - 0.05).abs() < 1e-12);
     assert!(matches!(meaning.warnings()[..], [Warning::BetweenPlaces { .. }]));
+    // 500 m are coarse for that, and the warning says what would not be; 220 m are not.
+    assert!(meaning.warnings()[0].to_string().contains("cells of 220 m"));
+    let finer = Meaning::new(epsilon, 0.22).unwrap().warnings()[0].to_string();
+    assert!(!finer.contains("cells of"), "{finer}");
     // Between people that is not 2: they may be anywhere around their places. Between coordinates it is.
     assert!((meaning.factor_between_people(0.3) - 2.0 * meaning.off_grid_factor()).abs() < 1e-9);
     assert_eq!(meaning.protected_radius_km(), 0.0);

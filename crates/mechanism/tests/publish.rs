@@ -90,6 +90,7 @@ static SPARSE: LazyLock<Built> = LazyLock::new(|| {
         expected_cost: 0.7,
         unit: "km".into(),
         proof: None,
+        floor: None,
         witness: Vec::new(),
         notes: Vec::new(),
     }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use lrgeo_map::graph::Metric;
 use lrgeo_map::map::Map;
@@ -159,8 +160,11 @@ impl Catalogue {
             );
             return Err(ServerError::Setting { field: "privacy.epsilon", reason });
         }
-        let noise = LatticeNoise::new(&city, tiled, progress)?;
-        let noise = File::new(encode_noise(version.into(), &noise));
+        let noise = match &tiles.noise {
+            Some(bytes) => bytes.clone(),
+            None => encode_noise(version.into(), &LatticeNoise::new(&city, tiled, progress)?),
+        };
+        let noise = File::new(noise);
 
         let slices = table_tiles(&city, &plan, &table, &tiles.members);
         let ties = TieRule::of(&plan)?;
@@ -187,12 +191,14 @@ impl Catalogue {
         let mut solving = plan.clone();
         solving.solver.progress = home.solving.clone();
         // As close as phones solve with it.
-        (solving.solver.time_limit, solving.gap) = (None, Some(1e-3));
+        let limit = Duration::from_secs_f64(config.privacy.solve_seconds);
+        (solving.solver.time_limit, solving.gap) = (Some(limit), Some(1e-3));
         let known = std::fs::read(&path).ok();
         let known = known.and_then(|bytes| Encoding::Cbor.decode::<MapDescription>(&bytes).ok());
         body.local = match &known {
             // The costly part is y; it depends on map and parameters only, which are in the folder's name.
             Some(known) => known.local.clone().map(|local| Local { table_tiles, ..local }),
+            None if tiles.members.is_empty() => None,
             None if config.privacy.local && plan.range == RangeRule::Each => {
                 let y = public_y(&city, &solving, progress)?;
                 let (cost, lower_bound) = (y.proof.cost, y.proof.lower_bound);
@@ -326,8 +332,10 @@ fn parameters(plan: &Plan) -> Parameters {
 struct Tiles {
     root: PathBuf,
     published: SignedManifest,
-    /// The places of each.
+    /// The places of each; none where noise for coordinates is all that was published.
     members: Vec<Vec<u32>>,
+    /// That noise, where it was published with them.
+    noise: Option<Vec<u8>>,
 }
 
 /// The tiles that were given, those that were made before, or new ones; verified in any case.
@@ -344,6 +352,7 @@ fn open_tiles(
     if home.tiles.is_none() && !root.exists() {
         let mut plan = Plan::new(city, config.epsilon()?);
         plan.gap = config.privacy.gap;
+        plan.solver.time_limit = Some(Duration::from_secs_f64(config.privacy.solve_seconds));
         plan.solver.progress = home.solving.clone();
         let built = build(by_name("published")?, city, &plan, progress)?;
         let fingerprint = built.save(&folder.join("mechanism.lrmech"))?;
@@ -366,6 +375,7 @@ fn open_tiles(
     manifest.expect_map(city.version().into()).map_err(refused)?;
     let guarantee = manifest.guarantee().map_err(refused)?;
     let places = directory.places().map_err(refused)?;
+    let noise = directory.noise(&places).map_err(refused)?;
     let members = manifest.members(&places).map_err(refused)?;
     progress.begin("verifying tiles", members.len() as u64);
     for (number, members) in members.iter().enumerate() {
@@ -374,7 +384,7 @@ fn open_tiles(
         progress.advance(1);
     }
     progress.end();
-    Ok(Tiles { published: directory.signed, members, root })
+    Ok(Tiles { published: directory.signed, members, noise, root })
 }
 
 fn tile_files(tiles: &Tiles) -> Result<HashMap<Digest, File>, ServerError> {

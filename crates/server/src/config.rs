@@ -51,6 +51,9 @@ pub struct Privacy {
     pub local: bool,
     /// The proven gap at which the published mechanism is good enough.
     pub gap: Option<f64>,
+    /// The published mechanism, and the public y after it, are optimised for so long at most: the cheapest that is there by then is
+    /// verified and used. Fine maps would take longer.
+    pub solve_seconds: f64,
     /// At least so many likely places per tile.
     pub tile_places: usize,
 }
@@ -69,6 +72,7 @@ impl Default for Privacy {
             most_tail: 0.1,
             local: true,
             gap: None,
+            solve_seconds: 600.0,
             tile_places: LEAST_PLACES,
         }
     }
@@ -159,6 +163,7 @@ impl Config {
     pub fn check(&self) -> Result<(), ServerError> {
         let Self { rounds, limits, .. } = self;
         for (field, value) in [
+            ("privacy.solve_seconds", self.privacy.solve_seconds),
             ("rounds.window_seconds", rounds.window_seconds),
             ("rounds.keep_seconds", rounds.keep_seconds),
             ("rounds.time_limit_seconds", rounds.time_limit_seconds),

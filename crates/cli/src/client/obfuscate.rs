@@ -131,7 +131,12 @@ fn as_lines(o: &Outcome) -> Vec<(&'static str, String)> {
     };
     let mut lines = vec![
         ("report", format!("{lat:.6},{lon:.6}  (place {})", o.report)),
-        ("accuracy", format!("about {} m: {}", o.accuracy.metres, o.accuracy.meaning)),
+        (
+            "accuracy",
+            o.accuracy.map_or("not known: drawn by an earlier lrgeo".into(), |accuracy| {
+                format!("{} m: {}", accuracy.metres, accuracy.meaning)
+            }),
+        ),
         ("drawn", drawn),
         (
             "epsilon",
@@ -193,8 +198,8 @@ fn as_json(o: &Outcome) -> serde_json::Value {
             "place": o.report,
             "map": o.map,
             "mode": o.mode,
-            "accuracy_m": o.accuracy.metres,
-            "accuracy": o.accuracy.meaning,
+            "accuracy_m": o.accuracy.map(|accuracy| accuracy.metres),
+            "accuracy": o.accuracy.map(|accuracy| accuracy.meaning),
             "remembered": o.remembered.map(Issued::from_unix),
             "epsilon_per_km": o.epsilon_per_km,
             "spent_per_km": o.spent_per_km,

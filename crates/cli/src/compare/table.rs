@@ -13,26 +13,17 @@ use crate::ui::{columns, count};
 /// What fits a terminal.
 const WIDTH: usize = 118;
 
-const HEAD: [[&str; 12]; 2] = [
+const HEAD: [[&str; 13]; 2] = [
     [
-        "",
-        "",
-        "time",
-        "cost",
-        "lower",
-        "",
-        "violated",
-        "pairs in use",
-        "worst",
-        "effective",
-        "guess",
-        "guess",
+        "", "", "time", "cost", "on the", "lower", "", "violated", "in use", "worst", "real",
+        "guess", "guess",
     ],
     [
         "mechanism",
         "pairs",
         "s",
-        "km",
+        "places",
+        "street",
         "bound",
         "ratio",
         "%",
@@ -47,10 +38,11 @@ const HEAD: [[&str; 12]; 2] = [
 const NOTES: &str = "\
 pairs      which pairs of places are protected; costs compare only between rows with the same pairs
 time       to make and verify, by the clock; the cost reference table is made before
-cost       expected error of travel distance per report, over the rows that are in use
-bound      no private matrix of the same rows, costs and pairs costs less; ratio: cost / bound
-violated % of all inequalities, as the paper counts (all rows of all users); pairs in use: rows really reported from
-excess     worst ln(z_ik / z_jk) - epsilon d_ij in use: at most 0 is private; effective epsilon: what is really kept
+cost       in km, the expected error of travel distance per report: places, with everybody at one, over the rows in use;
+           on the street, with people where they stand, anywhere on the streets around their places
+bound      no private matrix of the same rows, costs and pairs costs less between places; ratio: cost there / bound
+violated % of all inequalities, as the paper counts (all rows of all users); in use: pairs of rows really reported from
+excess     worst ln(z_ik / z_jk) - epsilon d_ij in use: at most 0 is private; real epsilon: what is really kept
 guess      by who knows mechanism and prior, best for being near (off km) and for being right (right %)
 ";
 
@@ -151,6 +143,7 @@ fn cells(line: &Line) -> Vec<String> {
     cells.extend([
         seconds(found.seconds),
         format!("{:.4}", a.spending.expected),
+        a.street.map_or("-".into(), |street| format!("{:.4}", street.cost)),
         a.lower_bound().map_or("?".into(), |bound| format!("{bound:.4}")),
         a.ratio().map_or("?".into(), ratio),
         share(a.violations.as_the_paper_counts.violation_ratio()),

@@ -120,9 +120,10 @@ impl Account {
             (
                 "for places",
                 format!(
-                    "published, epsilon {epsilon}/km: *places* 500 m apart report alike up to a factor of {:.1};\n\
-                     {:.3} km of misjudged way per report, within {:.2} % of what its arcs allow, proven",
-                    (epsilon * 0.5).exp(),
+                    "published, epsilon {epsilon}/km: neighbouring *places*, {:.0} m apart, report alike up to a factor of {:.1};\n\
+                     {:.3} km of misjudged way per report between places, within {:.2} % of what its arcs allow, proven",
+                    1000.0 * city.spacing_km(),
+                    (epsilon * city.spacing_km()).exp(),
                     tiles.expected_cost,
                     100.0 * proven
                 ),

@@ -13,9 +13,11 @@ use lrgeo_map::graph::Metric;
 use lrgeo_map::travel::TravelMatrix;
 use lrgeo_map::units::Length;
 use lrgeo_mechanism::Epsilon;
+use lrgeo_mechanism::meaning::SCALED_SPACING;
 use lrgeo_server::{Config, Home, Server};
 
 use crate::failure::Failure;
+use crate::map::rounded_km;
 use crate::ui::Ui;
 use crate::{serve, solve};
 use account::Account;
@@ -25,14 +27,16 @@ const ROUND: usize = 4;
 
 /// Build the demo city, serve a verified mechanism for it, and use the service in all four modes.
 #[derive(Args)]
-#[command(after_help = "Example:\n  lrgeo demo --epsilon 2/km --cell 500m --no-serve")]
+#[command(
+    after_help = "Example:\n  lrgeo demo --epsilon 1/km --no-serve\nSomething smaller: --epsilon 2/km --cell 1km"
+)]
 pub struct Demo {
     /// Privacy: the smaller, the more private.
-    #[arg(long, default_value = "2/km", allow_hyphen_values = true)]
+    #[arg(long, default_value = "1/km", allow_hyphen_values = true)]
     epsilon: Epsilon,
-    /// Side of the cells that are the places.
-    #[arg(long, default_value = "500m", allow_hyphen_values = true)]
-    cell: Length,
+    /// Side of the cells that are the places [default: half of 1/epsilon, but no less than 500 m, so that solving takes seconds].
+    #[arg(long, allow_hyphen_values = true)]
+    cell: Option<Length>,
     /// Seed of the city.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -54,11 +58,17 @@ impl Demo {
             .map_err(|error| Failure::Read { path: "threads".into(), error })?;
         let folder = Folder::new()?;
 
-        let map = demo_map(self.seed, self.cell)?;
+        let cell = match self.cell {
+            Some(cell) => cell,
+            None => self.cell_for_epsilon(ui)?,
+        };
+        let map = demo_map(self.seed, cell)?;
         let travel = TravelMatrix::of_places(&map, Metric::Distance, ui)?;
         let mut config = Config::default();
         config.privacy.epsilon = format!("{}/km", self.epsilon.value());
         config.rounds.users = ROUND;
+        // A demonstration must not fail because the machine has something else to do.
+        (config.rounds.user_seconds, config.rounds.time_limit_seconds) = (120.0, 120.0);
         let bar = (!ui.is_quiet()).then(solve::bar);
         let solving = bar.clone().map(solve::show_progress);
         let data = folder.0.join("server");
@@ -75,7 +85,7 @@ impl Demo {
         let running = runtime.spawn(server.run());
         let people = people::use_the_service(&address, &folder.0, &catalogue, &travel, ROUND)?;
         let seconds = [made, begun.elapsed().as_secs_f64()];
-        let account = Account::new(self.seed, &self.cell, &catalogue, address, people, seconds)?;
+        let account = Account::new(self.seed, &cell, &catalogue, address, people, seconds)?;
         match self.json {
             true => ui.json(&account.as_json()),
             false => print!("{}", account.as_text(self.no_serve)),
@@ -87,6 +97,29 @@ impl Demo {
         let ended = runtime.block_on(running);
         ended.map_err(|error| Failure::Read { path: "server".into(), error: error.into() })??;
         Ok(())
+    }
+}
+
+/// Finer cells make more places than a demonstration has time to optimise over.
+const FINEST_CELL_KM: f64 = 0.5;
+
+impl Demo {
+    /// Cells as `lrgeo map build` chooses them, but for the size.
+    fn cell_for_epsilon(&self, ui: &Ui) -> Result<Length, Failure> {
+        let epsilon = self.epsilon.value();
+        let wanted_km = SCALED_SPACING / epsilon;
+        let cell = Length::from_km(rounded_km(wanted_km.max(FINEST_CELL_KM)))?;
+        let why = match wanted_km >= FINEST_CELL_KM {
+            true => "finer ones gain little, coarser ones tell neighbours apart",
+            false => {
+                "what was asked for wants finer ones, which a demonstration has no time for (--cell)"
+            }
+        };
+        ui.remark(format!(
+            "cells of {cell}: epsilon x spacing is {:.2}; {why}",
+            epsilon * cell.km()
+        ));
+        Ok(cell)
     }
 }
 

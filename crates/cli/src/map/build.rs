@@ -12,6 +12,7 @@ use lrgeo_map::region::{Polygon, Region};
 use lrgeo_map::streets::Streets;
 use lrgeo_map::units::Length;
 use lrgeo_mechanism::Privacy;
+use lrgeo_mechanism::meaning::SCALED_SPACING;
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -87,13 +88,15 @@ pub struct Build {
     json: bool,
 }
 
-/// Epsilon times the spacing of cells that are chosen here: finer ones cost an optimiser much time and gain little, coarser ones
-/// tell people apart who stand on either side of a border.
-const SCALED_SPACING: f64 = 0.5;
 /// No cell is chosen that is finer than this.
 const LEAST_CELL_KM: f64 = 0.05;
 /// More cells than this are not chosen without being asked for.
 const MOST_CHOSEN_PLACES: f64 = 10_000.0;
+
+/// To tens of metres.
+pub fn rounded_km(km: f64) -> f64 {
+    (km * 100.0).round().max(1.0) / 100.0
+}
 
 /// Streets, and what came with them.
 struct Given {
@@ -169,7 +172,7 @@ impl Build {
             let width = side(corner(south, west), corner(south, east));
             (height * width / MOST_CHOSEN_PLACES).sqrt()
         });
-        let km = (wanted_km.max(largest_km) * 100.0).round().max(1.0) / 100.0;
+        let km = rounded_km(wanted_km.max(largest_km));
         let metres = 1000.0 * km;
         ui.remark(match wanted_km >= largest_km {
             true => format!(

@@ -6,6 +6,8 @@ mod info;
 
 use clap::Subcommand;
 
+pub use build::rounded_km;
+
 use crate::failure::Failure;
 use crate::ui::Ui;
 

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::{ArgGroup, Args, ValueEnum};
+use lrgeo_evaluation::street::People;
 use lrgeo_map::import::read_losses;
 use lrgeo_map::map::Map;
 use lrgeo_map::table::CostTable;
 use lrgeo_map::units::Length;
 use lrgeo_mechanism::{
-    City, Epsilon, Exponent, Mechanism, MechanismError, Notion, Plan, Privacy, REGISTRY, RangeRule,
-    build, by_name,
+    Built, City, Cover, Epsilon, Exponent, Mechanism, MechanismError, Notion, Plan, Privacy,
+    REGISTRY, RangeRule, build, by_name,
 };
 use lrgeo_optim::Settings;
 
@@ -161,6 +162,22 @@ enum By {
     Cost,
 }
 
+/// People drawn for the cost on the street: within a per cent or two of what more of them would say.
+const PEOPLE: usize = 300;
+
+/// Larger maps take longer to be looked at than a line is worth.
+const MOST_PLACES: usize = 20_000;
+
+/// What a report costs where people stand; `None` for rounds, and where losses are not those of ways.
+fn on_the_street(built: &Built, city: &City, ui: &Ui) -> Result<Option<String>, Failure> {
+    let is_small = city.places() <= MOST_PLACES;
+    if !(is_small && city.measures_ways()) || built.guarantee.cover == Cover::Round {
+        return Ok(None);
+    }
+    let street = People::draw(city, PEOPLE, 1, ui)?.assess(built, ui);
+    Ok(Some(format!("{:.4}", street.cost)))
+}
+
 impl Build {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         let city = self.city(ui)?;
@@ -176,6 +193,9 @@ impl Build {
             built.notes.push((info::ASKED.to_owned(), asked.to_string()));
         }
         let seconds = begun.elapsed().as_secs_f64();
+        if let Some(street) = on_the_street(&built, &city, ui)? {
+            built.notes.push((info::STREET.to_owned(), street));
+        }
         built.save(&self.output)?;
         if self.json {
             let mut account = info::as_json(&built)?;

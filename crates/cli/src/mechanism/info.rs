@@ -16,6 +16,9 @@ use crate::ui::{Ui, count};
 /// The note that keeps the words in which a promise was asked for.
 pub const ASKED: &str = "asked";
 
+/// The note that keeps what a report costs people where they stand.
+pub const STREET: &str = "on the street";
+
 /// Say what a mechanism promises, costs and means.
 #[derive(Args)]
 #[command(after_help = "Example:\n  lrgeo mechanism info city.lrmech --json")]
@@ -64,7 +67,7 @@ pub fn lines(built: &Built) -> Result<Vec<(&'static str, String)>, Failure> {
         ("mechanism", format!("{}, for map version {}", built.kind, built.map)),
         ("rows", rows(built)),
         ("guarantee", built.guarantee.to_string()),
-        ("cost", format!("{:.4} {} per report", built.expected_cost, built.unit)),
+        ("cost", cost(built)),
     ];
     if let Some(proof) = &built.proof {
         lines.push((
@@ -81,7 +84,8 @@ pub fn lines(built: &Built) -> Result<Vec<(&'static str, String)>, Failure> {
             ),
         ));
     }
-    let notes = built.notes.iter().map(|(name, text)| format!("{name}: {text}"));
+    let notes = built.notes.iter().filter(|(name, _)| name != STREET);
+    let notes = notes.map(|(name, text)| format!("{name}: {text}"));
     lines.push(("built with", notes.collect::<Vec<_>>().join("\n")));
     if let Some(asked) = asked(built) {
         lines.push(("promise", meaning(built)?.between_people(Some(asked))));
@@ -89,6 +93,17 @@ pub fn lines(built: &Built) -> Result<Vec<(&'static str, String)>, Failure> {
     lines.push(("meaning", meaning(built)?.to_string().trim_end().to_owned()));
     lines.retain(|(_, text)| !text.is_empty());
     Ok(lines)
+}
+
+/// Both costs, where both are known.
+fn cost(built: &Built) -> String {
+    let (between, unit) = (built.expected_cost, &built.unit);
+    match built.notes.iter().find(|(name, _)| name == STREET) {
+        Some((_, street)) => format!(
+            "{between:.4} {unit} per report between places, {street} on the street, where people stand"
+        ),
+        None => format!("{between:.4} {unit} per report between places"),
+    }
 }
 
 /// What was asked for in words, if it was.
@@ -166,6 +181,7 @@ pub fn as_json(built: &Built) -> Result<serde_json::Value, Failure> {
             },
         },
         "expected_cost": built.expected_cost,
+        "street_cost": built.notes.iter().find(|(name, _)| name == STREET).and_then(|(_, cost)| cost.parse::<f64>().ok()),
         "unit": built.unit,
         "certificate": proof,
         "notes": built.notes.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),

@@ -13,11 +13,11 @@ use lrgeo_protocol::offload::{Joined, Phase};
 use crate::clock::Clock;
 use crate::draws::Draws;
 use crate::ground::OwnPlace;
-use crate::outcome::{Learnt, Row};
+use crate::outcome::{Accuracy, Learnt, Row};
 use crate::session::Common;
 use crate::state::Kept;
 use crate::transport::Offload;
-use crate::{ClientError, Described};
+use crate::{ClientError, Described, Mode};
 
 pub use check::check;
 pub use upload::{Upload, choose_centre, circle, prepare};
@@ -30,15 +30,15 @@ const PATIENCE: Duration = Duration::from_secs(600);
 const PAUSE: Duration = Duration::from_millis(300);
 
 /// The row of a place over all places.
-pub fn row(
+pub fn row<'a>(
     server: &dyn Offload,
-    common: &Common,
+    common: &'a Common,
     described: &Described,
     place: &OwnPlace,
     kept: &mut Kept,
     draws: &mut dyn Draws,
     clock: &dyn Clock,
-) -> Result<Row, ClientError> {
+) -> Result<Row<'a>, ClientError> {
     let policy = kept.state.policy;
     let relevant = described.relevant(place, upload::relevant_max(described));
     common.allow_relevant(&policy, &relevant)?;
@@ -55,7 +55,14 @@ pub fn row(
     let epsilon_per_km = common.effective_epsilon(&policy, &round)?;
     let learnt = Learnt::Coefficients { relevant: upload.join.rows, users };
     let values = round.spread(round.users[0].deployed());
-    Ok(Row { values, epsilon_per_km, compared: upload.join.rows as usize, learnt })
+    let range_km = round.ties.obfuscation_km + common.ground.half_cell_km();
+    Ok(Row {
+        values,
+        epsilon_per_km,
+        compared: upload.join.rows as usize,
+        learnt,
+        accuracy: Box::new(move |_| Some(Accuracy::new(range_km, Mode::Offload))),
+    })
 }
 
 /// Waits until the round is over; says how many users it had. A server that is away for a while, because

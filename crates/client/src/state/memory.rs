@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Mode;
 use crate::ground::{Ground, OwnPlace};
+use crate::outcome::Accuracy;
 
 /// A report that was drawn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +37,10 @@ pub struct Remembered {
     pub report: [f64; 2],
     /// The epsilon that it was drawn with.
     pub epsilon_per_km: f64,
+    /// The radius around the report that holds the true position with 95 %, in metres, by what everybody knew when it was drawn; what was drawn
+    /// before that was kept has none.
+    #[serde(default)]
+    pub accuracy_m: Option<u64>,
     /// How it was drawn.
     pub mode: Mode,
     /// When it was drawn, in seconds since 1970.
@@ -94,6 +99,17 @@ pub struct Recalled {
     pub epsilon_per_km: f64,
     /// How far from where it was drawn it is reported again.
     pub radius_km: f64,
+    /// How far off it may be, in metres.
+    pub accuracy_m: Option<u64>,
+    /// How it was drawn.
+    pub mode: Mode,
+}
+
+impl Recalled {
+    /// How far off it may be.
+    pub fn accuracy(&self) -> Option<Accuracy> {
+        self.accuracy_m.map(|metres| Accuracy::new(metres as f64 / 1000.0, self.mode))
+    }
 }
 
 impl Remembered {
@@ -157,7 +173,7 @@ impl Memory {
     }
 
     /// Remembers a new report, drawn at `at`, for everywhere within its radius.
-    pub fn remember(&mut self, ground: &Ground, at: Coord, recalled: &Recalled, mode: Mode) {
+    pub fn remember(&mut self, ground: &Ground, at: Coord, recalled: &Recalled) {
         let Some(report) = ground.report_coord(recalled.report) else { return };
         self.reports.push(Remembered {
             operator: ground.operator.to_string(),
@@ -166,7 +182,8 @@ impl Memory {
             radius_km: recalled.radius_km,
             report,
             epsilon_per_km: recalled.epsilon_per_km,
-            mode,
+            accuracy_m: recalled.accuracy_m,
+            mode: recalled.mode,
             at: recalled.at,
         });
     }
@@ -223,9 +240,13 @@ impl Memory {
 
 fn recalled(ground: &Ground, known: &Remembered) -> Option<Recalled> {
     let [lat, lon] = known.report;
-    let report = ground.nearest_report(Coord::new(lat, lon).ok()?)?;
-    let Remembered { at, epsilon_per_km, radius_km, .. } = *known;
-    Some(Recalled { report, at, epsilon_per_km, radius_km })
+    let old = Coord::new(lat, lon).ok()?;
+    let report = ground.nearest_report(old)?;
+    // On another version of the map the report is moved, and the circle around it must hold what it held.
+    let moved_km = distance_km(old, ground.report_coord(report)?)?;
+    let accuracy_m = known.accuracy_m.map(|metres| metres + (1000.0 * moved_km).ceil() as u64);
+    let Remembered { at, epsilon_per_km, radius_km, mode, .. } = *known;
+    Some(Recalled { report, at, epsilon_per_km, radius_km, accuracy_m, mode })
 }
 
 fn distance_km(here: Coord, [lat, lon]: [f64; 2]) -> Option<f64> {

@@ -141,7 +141,14 @@ fn at(ground: &Ground, place: u32) -> Coord {
 
 /// A report drawn at 2/km at second 77, for 500 m.
 fn drawn(report: u32) -> Recalled {
-    Recalled { report, at: 77, epsilon_per_km: 2.0, radius_km: 0.5 }
+    Recalled {
+        report,
+        at: 77,
+        epsilon_per_km: 2.0,
+        radius_km: 0.5,
+        accuracy_m: Some(900),
+        mode: Mode::Published,
+    }
 }
 
 #[test]
@@ -149,7 +156,7 @@ fn the_same_spot_gives_the_same_report() {
     let (map, mut memory) = (ground(1, 0.5, 0.0, 1), Memory::default());
     let here = at(&map, 7).offset_km(0.1, 0.1);
     assert_eq!(memory.recall(&map, here, 0), None);
-    memory.remember(&map, here, &drawn(9), Mode::Offload);
+    memory.remember(&map, here, &drawn(9));
     // Around it, on whichever side of the border of two cells; not farther away, nor for another operator.
     for (north, east) in [(0.0, 0.0), (0.01, -0.01), (-0.2, -0.2), (0.0, 0.3), (0.0, 0.499)] {
         assert_eq!(memory.recall(&map, here.offset_km(north, east), 0), Some(drawn(9)));
@@ -164,7 +171,7 @@ fn the_same_spot_gives_the_same_report() {
 fn no_row_is_drawn_from_twice() {
     let (map, mut memory) = (ground(1, 0.5, 0.0, 1), Memory::default());
     let small = Recalled { radius_km: 0.05, ..drawn(9) };
-    memory.remember(&map, at(&map, 7).offset_km(0.0, 0.2), &small, Mode::Published);
+    memory.remember(&map, at(&map, 7).offset_km(0.0, 0.2), &small);
     // The other end of the same cell; the neighbouring cell; off the map, where the nearest place is the same.
     let other_end = at(&map, 7).offset_km(0.2, -0.2);
     assert_eq!(memory.recall(&map, other_end, 0), Some(small.clone()));
@@ -181,11 +188,11 @@ fn no_row_is_drawn_from_twice() {
 fn later_anchors_change_nothing_for_spots_that_were_reported() {
     let (map, mut memory) = (ground(1, 0.5, 0.0, 1), Memory::default());
     let here = at(&map, 7);
-    memory.remember(&map, here, &drawn(9), Mode::Published);
+    memory.remember(&map, here, &drawn(9));
     let spot = here.offset_km(0.0, 0.4);
     let before = memory.recall(&map, spot, 0);
     // Somebody went on a little and drew there; the spot is nearer to that.
-    memory.remember(&map, here.offset_km(0.0, 0.51), &drawn(3), Mode::Published);
+    memory.remember(&map, here.offset_km(0.0, 0.51), &drawn(3));
     assert_eq!(memory.recall(&map, spot, 0), before);
     assert_eq!(memory.recall(&map, here.offset_km(0.0, 0.6), 0), Some(drawn(3)));
 }
@@ -194,15 +201,18 @@ fn later_anchors_change_nothing_for_spots_that_were_reported() {
 fn reports_are_moved_to_other_versions_of_the_map() {
     let (old, mut memory) = (ground(1, 0.5, 0.0, 1), Memory::default());
     let here = at(&old, 7);
-    memory.remember(&old, here, &drawn(9), Mode::Published);
+    memory.remember(&old, here, &drawn(9));
     // The same name, other coordinates: 0.2 km to the east, so that the old report's nearest place is that of its number.
     let new = ground(1, 0.5, 0.2, 1);
-    assert_eq!(memory.recall(&new, here.offset_km(0.1, 0.2), 0), Some(drawn(9)));
+    // What the radius around the old report holds, a radius that is 200 m longer holds around the new one.
+    let moved = memory.recall(&new, here.offset_km(0.1, 0.2), 0).unwrap();
+    assert!((1099..=1101).contains(&moved.accuracy_m.unwrap()), "{moved:?}");
+    assert_eq!(Recalled { accuracy_m: Some(900), ..moved }, drawn(9));
     assert_eq!(memory.recall(&new, here.offset_km(0.0, 1.7), 0), None);
     assert_eq!(memory.reports.len(), 1, "nothing was written down");
     // An owner who wants a new draw on a better map gets one, not two, and the old one back on the old map.
     assert_eq!(memory.recall(&new, here, 1), None);
-    memory.remember(&new, here, &drawn(3), Mode::Published);
+    memory.remember(&new, here, &drawn(3));
     assert_eq!(memory.recall(&new, here, 1), Some(drawn(3)));
     assert_eq!(memory.recall(&old, here, 1), Some(drawn(9)));
     assert!(memory.recall(&ground(2, 0.5, 0.1, 1), here, 1).is_some());
@@ -218,7 +228,7 @@ fn no_sequence_of_maps_makes_one_spot_draw_twice() {
         let map = ground(version % 3, spacing, 2.0 - 5.0 * spacing + shift, 1);
         if memory.recall(&map, here, 0).is_none() {
             draws += 1;
-            memory.remember(&map, here, &drawn(5), Mode::Published);
+            memory.remember(&map, here, &drawn(5));
         }
     }
     assert_eq!(draws, 1);
@@ -244,8 +254,7 @@ fn a_state_of_version_2_is_brought_up_to_date() {
     state.memory.remember(
         &map,
         at(&map, 3),
-        &Recalled { radius_km: 0.36, ..drawn(4) },
-        Mode::Local,
+        &Recalled { radius_km: 0.36, accuracy_m: None, mode: Mode::Local, ..drawn(4) },
     );
     state.ledger.spend(&POLICY, 1_700_000_000, 2.0).unwrap();
     let text = String::from_utf8(state.to_bytes()).unwrap();
@@ -253,6 +262,7 @@ fn a_state_of_version_2_is_brought_up_to_date() {
         .replace("\"version\": 3", "\"version\": 2")
         .replace("\"anchor\"", "\"place\"")
         .replace("\"radius_km\"", "\"reach_km\"")
+        .replace("        \"accuracy_m\": null,\n", "")
         .replace(",\n    \"reuse_within_km\": null", "");
     assert!(!old.contains("anchor") && !old.contains("reuse") && old.contains("reach_km"));
     let mut read = State::from_bytes(old.as_bytes(), "old").unwrap();
@@ -288,7 +298,7 @@ fn a_state_survives_the_file() {
     let mut kept = StateFile::open(&scratch.file()).unwrap();
     let map = ground(1, 0.5, 0.0, 1);
     kept.state.ledger.spend(&POLICY, 1_700_000_000, 0.1 + 0.2).unwrap();
-    kept.state.memory.remember(&map, at(&map, 3), &drawn(4), Mode::Local);
+    kept.state.memory.remember(&map, at(&map, 3), &drawn(4));
     kept.state.offload_understood = true;
     kept.commit().unwrap();
     let state = kept.state.clone();
@@ -328,7 +338,7 @@ fn damage_fails_closed() {
     let scratch = Scratch::new("damage");
     let map = ground(1, 0.5, 0.0, 1);
     let mut kept = StateFile::open(&scratch.file()).unwrap();
-    kept.state.memory.remember(&map, at(&map, 3), &drawn(4), Mode::Local);
+    kept.state.memory.remember(&map, at(&map, 3), &drawn(4));
     kept.state.ledger.spend(&POLICY, 1_700_000_000, 2.0).unwrap();
     kept.commit().unwrap();
     drop(kept);

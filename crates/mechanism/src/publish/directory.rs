@@ -26,7 +26,11 @@ impl Publication {
         }
         let staging = Staging::beside(dir)?;
         for (name, bytes) in self.files() {
-            write_synced(&staging.path.join(name), bytes)?;
+            let path = staging.path.join(name);
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder).map_err(TileError::io(folder))?;
+            }
+            write_synced(&path, bytes)?;
         }
         for (name, bytes) in self.files() {
             if read(&staging.path.join(name))? != bytes {
@@ -45,10 +49,11 @@ impl Publication {
             (SIGNATURE.to_owned(), signature.as_slice()),
             (manifest.places_path(), self.places.as_slice()),
         ];
+        let noise = manifest.noise_path().zip(self.noise.as_deref());
         let tiles = self.tiles.iter().enumerate().filter_map(|(number, bytes)| {
             manifest.tile_path(number).map(|path| (path, bytes.as_slice()))
         });
-        head.into_iter().chain(tiles)
+        head.into_iter().chain(noise).chain(tiles)
     }
 
     fn compare(&self, dir: &Path) -> Result<Written, TileError> {
@@ -96,6 +101,14 @@ impl Directory {
         self.manifest().open_places(&read(&self.root.join(self.manifest().places_path()))?)
     }
 
+    /// The bytes of the noise for coordinates, where it was published, found right.
+    pub fn noise(&self, places: &Places) -> Result<Option<Vec<u8>>, TileError> {
+        let Some(path) = self.manifest().noise_path() else { return Ok(None) };
+        let bytes = read(&self.root.join(path))?;
+        self.manifest().open_noise(&bytes, places)?;
+        Ok(Some(bytes))
+    }
+
     /// A tile, by number, with the places that [`Manifest::members`] puts into it.
     pub fn tile(&self, number: usize, members: &[u32]) -> Result<Tile, TileError> {
         let unknown = || TileError::malformed("tile", "number", "is not in the manifest");
@@ -130,12 +143,7 @@ impl Staging {
         hidden.push(format!(".{}.part", std::process::id()));
         let path = dir.with_file_name(hidden);
         std::fs::create_dir(&path).map_err(TileError::io(&path))?;
-        let staging = Self { path };
-        for folder in ["places", "tiles"] {
-            let path = staging.path.join(folder);
-            std::fs::create_dir(&path).map_err(TileError::io(&path))?;
-        }
-        Ok(staging)
+        Ok(Self { path })
     }
 
     fn become_final(mut self, dir: &Path) -> Result<(), TileError> {

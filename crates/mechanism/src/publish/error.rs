@@ -11,7 +11,9 @@ pub enum TileError {
     #[error("signature: the manifest was not signed with this key; nothing in it is believed")]
     Signature,
     /// A file of another version of the format.
-    #[error("{file}: has format version {found}, this lrgeo reads {reads}")]
+    #[error(
+        "{file}: has format version {found}, this lrgeo reads {reads}; it was not used. It must be published again by an lrgeo like this one"
+    )]
     OtherFormat {
         /// Which file.
         file: &'static str,
@@ -82,15 +84,6 @@ pub enum TileError {
          (`lrgeo mechanism build --kind published`)"
     )]
     PerUser {
-        /// Its kind.
-        kind: String,
-    },
-    /// Noise around coordinates has no rows to cut into tiles.
-    #[error(
-        "`{kind}` is noise around coordinates, one public file and no tiles; `lrgeo serve` publishes it by itself, beside the tiles of \
-         a mechanism on places (`lrgeo mechanism build --kind published`)"
-    )]
-    NoTiles {
         /// Its kind.
         kind: String,
     },

@@ -107,11 +107,11 @@ pub struct Manifest {
     pub places: FileEntry,
     /// The hash of the description of the map that a server adds for the modes `local` and `offload`; `null` without.
     pub description: Option<Hash>,
-    /// The noise for coordinates that a server adds; `null` without.
+    /// The noise for coordinates: all that is published, or what a server adds to tiles; `null` without.
     pub noise: Option<FileEntry>,
-    /// Which tile a point belongs to.
-    pub grid: Grid,
-    /// The tiles, by number.
+    /// Which tile a point belongs to; `null` where there are none.
+    pub grid: Option<Grid>,
+    /// The tiles, by number; none where noise for coordinates is all that is published.
     pub tiles: Vec<TileEntry>,
 }
 
@@ -143,6 +143,16 @@ impl Manifest {
         let wrong = |field, reason: &str| Err(TileError::malformed(FILE, field, reason));
         self.guarantee()?;
         self.link.validate()?;
+        if self.check.violations != 0 {
+            return wrong("check", "found violations");
+        }
+        let grid = match &self.grid {
+            Some(grid) => grid,
+            None if self.tiles.is_empty() && self.noise.is_some() => return Ok(()),
+            None => {
+                return wrong("grid", "is missing: there are tiles, or there is nothing at all");
+            }
+        };
         let most = MOST_PLACES as u32;
         if self.tiles.iter().any(|tile| tile.places == 0 || tile.places > most) {
             return wrong("tiles", "hold no places, or more than a phone can check");
@@ -151,10 +161,7 @@ impl Manifest {
         if places != u64::from(self.places.places) {
             return wrong("tiles", "do not hold every place once");
         }
-        if self.check.violations != 0 {
-            return wrong("check", "found violations");
-        }
-        self.grid.validate(self.tiles.len())
+        grid.validate(self.tiles.len())
     }
 
     /// What is promised.
@@ -173,7 +180,7 @@ impl Manifest {
 
     /// The tile of a point: see [`Grid::tile_of`].
     pub fn tile_of(&self, at: lrgeo_map::geo::Coord) -> Option<usize> {
-        self.grid.tile_of(at)
+        self.grid.as_ref()?.tile_of(at)
     }
 
     /// Where the list of places is in the directory.
@@ -184,6 +191,11 @@ impl Manifest {
     /// Where a tile is in the directory.
     pub fn tile_path(&self, tile: usize) -> Option<String> {
         self.tiles.get(tile).map(|entry| format!("tiles/{}.lrtile", entry.hash))
+    }
+
+    /// Where the noise for coordinates is in the directory.
+    pub fn noise_path(&self) -> Option<String> {
+        self.noise.as_ref().map(|entry| format!("noise/{}.lrnoise", entry.hash))
     }
 
     /// Reads the list of places.
@@ -217,6 +229,9 @@ impl Manifest {
     /// The places of every tile, ascending, worked out from the grid and the list of places alone.
     pub fn members(&self, places: &Places) -> Result<Vec<Vec<u32>>, TileError> {
         let wrong = |field, reason: &str| TileError::malformed(FILE, field, reason);
+        if self.tiles.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut members = vec![Vec::new(); self.tiles.len()];
         for (place, &at) in places.coords().iter().enumerate() {
             let tile = self.tile_of(at).and_then(|tile| members.get_mut(tile));

@@ -8,8 +8,8 @@ use super::cut::{Cut, cut};
 use super::manifest::{Check, FORMAT_NAME, FileEntry, Manifest, Optimum, Promise, TileEntry};
 use super::tile::pad;
 use super::{
-    FORMAT, Hash, LEAST_PLACES, Link, Places, PublicKey, SecretKey, SignedManifest, Tile,
-    TileError, check_rows,
+    FORMAT, Grid, Hash, LEAST_PLACES, Link, Places, PublicKey, SecretKey, SignedManifest, Tile,
+    TileError, check_rows, encode_noise,
 };
 use crate::rows::SparseMatrix;
 use crate::verify::{Method, Verdict, verify};
@@ -24,13 +24,14 @@ pub struct Publication {
     pub members: Vec<Vec<u32>>,
     /// Who signed.
     pub(super) key: PublicKey,
-    /// The list of places and the tiles, by number.
+    /// The list of places, the noise for coordinates, and the tiles, by number.
     pub(super) places: Vec<u8>,
+    pub(super) noise: Option<Vec<u8>>,
     pub(super) tiles: Vec<Vec<u8>>,
 }
 
-/// Verifies a mechanism, cuts it into tiles and signs them. `fingerprint` is that of its file, `least`
-/// says how many likely places a tile has at least; the same arguments give the same bytes.
+/// Verifies a mechanism, cuts it into tiles and signs them; noise for coordinates is one file instead. `fingerprint` is that of
+/// its file, `least` says how many likely places a tile has at least; the same arguments give the same bytes.
 ///
 /// Refused: a mechanism of a round, one that does not keep its promise, one with a row that cannot be
 /// drawn from.
@@ -42,12 +43,6 @@ pub fn publish(
     key: &SecretKey,
     progress: &dyn Progress,
 ) -> Result<Publication, MechanismError> {
-    let whole = match &built.rows {
-        Rows::Dense(matrix) => dense(matrix),
-        Rows::Sparse(matrix) => matrix.clone(),
-        Rows::Noise(_) => return Err(TileError::NoTiles { kind: built.kind.clone() }.into()),
-        Rows::Users(_) => return Err(TileError::PerUser { kind: built.kind.clone() }.into()),
-    };
     if built.guarantee.cover == Cover::Round {
         return Err(TileError::PerUser { kind: built.kind.clone() }.into());
     }
@@ -59,22 +54,24 @@ pub fn publish(
     if !verdict.holds() {
         return Err(MechanismError::invalid("mechanism", "has rows that do not sum to one"));
     }
-
-    let Cut { grid, tiles: cut } = cut(&built.coords, &built.prior, least.unwrap_or(LEAST_PLACES))?;
-    progress.begin("cutting tiles", cut.len() as u64);
     let (map, mechanism) = (Hash::from(built.map), Hash::from(fingerprint));
-    let mut tiles: Vec<Vec<u8>> = cut
-        .par_iter()
-        .map(|places| {
-            let (places, rows) = (places.clone(), some_rows(&whole, places));
-            let bytes = Tile { map, mechanism, places, rows }.encode();
-            progress.advance(1);
-            bytes
-        })
-        .collect();
-    progress.end();
-    pad(&mut tiles);
+    let mut noise = None;
+    let Tiled { grid, members, tiles } = match &built.rows {
+        Rows::Dense(matrix) => tiled(built, mechanism, &dense(matrix), least, progress)?,
+        Rows::Sparse(matrix) => tiled(built, mechanism, matrix, least, progress)?,
+        Rows::Noise(lattice) => {
+            noise = Some(encode_noise(map, lattice));
+            Tiled::default()
+        }
+        Rows::Users(_) => return Err(TileError::PerUser { kind: built.kind.clone() }.into()),
+    };
     let places = Places::encode(map, &built.coords, &built.prior);
+    let count = built.coords.len() as u32;
+    let whole = |bytes: &Vec<u8>| FileEntry {
+        hash: Hash::of(bytes),
+        bytes: bytes.len() as u64,
+        places: count,
+    };
     let entry = |(bytes, members): (&Vec<u8>, &Vec<u32>)| TileEntry {
         hash: Hash::of(bytes),
         bytes: bytes.len() as u64,
@@ -100,20 +97,52 @@ pub fn publish(
             gap: proof.gap,
         }),
         check: check(&verdict),
-        places: FileEntry {
-            hash: Hash::of(&places),
-            bytes: places.len() as u64,
-            places: built.coords.len() as u32,
-        },
+        places: whole(&places),
         description: None,
-        noise: None,
+        noise: noise.as_ref().map(whole),
         grid,
-        tiles: tiles.iter().zip(&cut).map(entry).collect(),
+        tiles: tiles.iter().zip(&members).map(entry).collect(),
     };
     let signed = SignedManifest::sign(manifest, key)?;
-    let publication = Publication { signed, members: cut, key: key.public(), places, tiles };
+    let publication = Publication { signed, members, key: key.public(), places, noise, tiles };
     publication.read_back(built, progress)?;
     Ok(publication)
+}
+
+/// Tiles, if there are any.
+#[derive(Default)]
+struct Tiled {
+    /// Which one a point belongs to.
+    grid: Option<Grid>,
+    /// The places of each.
+    members: Vec<Vec<u32>>,
+    /// Their bytes.
+    tiles: Vec<Vec<u8>>,
+}
+
+/// The rows of a matrix cut into files.
+fn tiled(
+    built: &Built,
+    mechanism: Hash,
+    whole: &SparseMatrix,
+    least: Option<usize>,
+    progress: &dyn Progress,
+) -> Result<Tiled, MechanismError> {
+    let Cut { grid, tiles: cut } = cut(&built.coords, &built.prior, least.unwrap_or(LEAST_PLACES))?;
+    let map = Hash::from(built.map);
+    progress.begin("cutting tiles", cut.len() as u64);
+    let mut tiles: Vec<Vec<u8>> = cut
+        .par_iter()
+        .map(|places| {
+            let (places, rows) = (places.clone(), some_rows(whole, places));
+            let bytes = Tile { map, mechanism, places, rows }.encode();
+            progress.advance(1);
+            bytes
+        })
+        .collect();
+    progress.end();
+    pad(&mut tiles);
+    Ok(Tiled { grid: Some(grid), members: cut, tiles })
 }
 
 impl Publication {
@@ -129,6 +158,11 @@ impl Publication {
         let places = manifest.open_places(&self.places)?;
         if places.coords() != built.coords || !same(places.prior(), &built.prior) {
             return Err(TileError::ReadBack { what: "the list of places" }.into());
+        }
+        if let (Some(bytes), Rows::Noise(noise)) = (&self.noise, &built.rows)
+            && manifest.open_noise(bytes, &places)?.0 != *noise
+        {
+            return Err(TileError::ReadBack { what: "the noise" }.into());
         }
         let members = manifest.members(&places)?;
         progress.begin("reading tiles as a phone does", members.len() as u64);
