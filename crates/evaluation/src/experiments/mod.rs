@@ -4,6 +4,7 @@
 //! them in the order of the paper.
 
 mod convergence;
+mod epsilons;
 mod geography;
 mod ground;
 mod letter;
@@ -94,6 +95,7 @@ pub struct Experiment {
 /// All of them.
 pub const EXPERIMENTS: &[Experiment] = &[
     Experiment { id: "tables", title: "Tables 1 and 2: time and cost", run: tables::run },
+    Experiment { id: "epsilon", title: "Cost against epsilon", run: epsilons::run },
     Experiment { id: "letter", title: "What each substitution changes", run: letter::run },
     Experiment { id: "radii", title: "Cost against violations: r_exp and r_obf", run: radii::run },
     Experiment { id: "places", title: "Scalability in places", run: scalability::places },

@@ -2,8 +2,8 @@
 //!
 //! Nothing is known in advance: the cut set is empty at first, and y = 0 the first guess. The bounds of Proposition
 //! 4.2 hold at every iteration; the lower one rises, and the upper one exists once a guess leaves every subproblem
-//! a matrix. What follows is the long tail that the paper stops at 0.01 km. `InOut` tries the middle between the
-//! master's guess and the best y so far instead (Ben-Ameur and Neto), which the tail is much shorter with.
+//! a matrix. The paper speaks of a long tail, which it cuts at 0.01 km. `InOut` tries the middle between the
+//! master's guess and the best y so far instead (Ben-Ameur and Neto).
 
 use super::master::{Master, Stage1};
 use super::subproblem::Subproblem;
@@ -69,7 +69,7 @@ pub(super) fn solve(
         best.report(&Estimate { gap: best.gap(), bound: 0.0, columns: master.cuts() });
         stalled = before == (best.cost(), best.lower_bound);
         let stuck = stalled && repeated;
-        if is_done(&best, options) || stop.requested() || !master.has_shared() || stuck {
+        if is_done(&best, options) || stop.requested() || stuck {
             break;
         }
     }
