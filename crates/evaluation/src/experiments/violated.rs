@@ -171,7 +171,7 @@ pub fn matched(
     progress: &dyn Progress,
 ) -> Result<Vec<Figure>, MechanismError> {
     let steps = setup.pick(&[0.1, 0.275][..], &CELLS_KM, &CELLS_KM);
-    let uploads = setup.pick(3, 100, 100);
+    let uploads = setup.pick(3, 20, 100);
     let places = setup.pick(25, PLACES, PLACES);
     progress.begin("matched rows", steps.len() as u64 * uploads);
     let (mut by_value, mut share) = (Vec::new(), Vec::new());
