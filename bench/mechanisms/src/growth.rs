@@ -53,7 +53,8 @@ pub fn section(rome: &Ground) -> Section {
 }
 
 fn rounds(city: &City, users: &dyn Fn(u64) -> Vec<u32>) -> (String, Value) {
-    let mut plan = Plan { allow_disconnected: true, ..Plan::paper().expect("a plan") };
+    let mut plan =
+        Plan { allow_disconnected: true, sampled: None, ..Plan::paper().expect("a plan") };
     plan.solver = Settings { threads: 1, ..Settings::default() };
     let table = city.table(plan.table_cell, &()).expect("a table");
     let (graph, costs) = (geo_ind_graph(city, &plan), Costs::of(city, table.as_deref()));

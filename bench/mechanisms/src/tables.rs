@@ -5,7 +5,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use lrgeo_evaluation::experiments::{EXPERIMENTS, Ground, Notebook, Setup};
+use lrgeo_evaluation::experiments::{EXPERIMENTS, Ground, Notebook, Setup, Size};
 use lrgeo_evaluation::report::{Figure, Point};
 use serde_json::json;
 
@@ -14,7 +14,7 @@ use crate::{SEED, Section};
 const NOTEBOOK: &str = "bench/out/measurements.jsonl";
 
 pub fn section(rome: &Ground) -> Section {
-    let setup = Setup { ground: rome, quick: false, seed: SEED };
+    let setup = Setup { ground: rome, size: Size::Full, seed: SEED };
     std::fs::create_dir_all("bench/out").expect("a directory");
     let mut notebook = Notebook::open(Path::new(NOTEBOOK), &setup.name()).expect("a notebook");
     let tables = EXPERIMENTS.iter().find(|experiment| experiment.id == "tables").expect("it");

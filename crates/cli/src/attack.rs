@@ -18,6 +18,7 @@ use lrgeo_mechanism::{Built, City, Geography, MechanismError, Plan, build, by_na
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::leak;
 use crate::mechanism::Users;
 use crate::open;
 use crate::tiles;
@@ -71,6 +72,9 @@ pub struct OnMap {
     /// How many requests, by commas.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 5, 10, 20])]
     counts: Vec<usize>,
+    /// Of uploads: compute what each field tells about any user of this map, with its defences, instead of attacking some.
+    #[arg(long)]
+    exact: bool,
     #[command(flatten)]
     common: Common,
 }
@@ -169,6 +173,9 @@ impl AttackCommand {
     }
 }
 
+/// Users of the round that prices a defence.
+const ROUND: usize = 10;
+
 impl OnMap {
     fn city(&self, ui: &Ui) -> Result<City, Failure> {
         open::city(self.map.as_deref(), None, ui)
@@ -176,7 +183,8 @@ impl OnMap {
 
     fn plan(&self) -> Result<Plan, Failure> {
         let mut plan = match self.settings {
-            Which::Paper => Plan::paper()?,
+            // Whoever attacks knows which places a user takes: the nearest, not a secret sample.
+            Which::Paper => Plan { sampled: None, ..Plan::paper()? },
             Which::Practical => Plan::practical()?,
         };
         if let Some(radius) = self.lr_radius {
@@ -188,6 +196,10 @@ impl OnMap {
     fn upload(self, ui: &Ui) -> Result<(), Failure> {
         let (city, plan) = (self.city(ui)?, self.plan()?);
         let users = self.common.users.places(&city, self.common.seed)?;
+        if self.exact {
+            let few: Vec<u32> = users.into_iter().take(ROUND).collect();
+            return Ok(leak::exact(&city, &plan, &few, self.common.json, ui)?);
+        }
         let graph = geo_ind_graph(&city, &plan);
         let edge = attack::edges(&city, graph.as_deref(), &plan);
         let table = city.table(plan.table_cell, ui)?;

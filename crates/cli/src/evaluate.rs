@@ -277,6 +277,7 @@ fn report(
 ) -> Report {
     let subjects: Vec<Subject> = subjects(lines);
     Report {
+        verdict: Vec::new(),
         title: format!("Mechanisms on {}", city.map().source),
         settings,
         figures: figures(&subjects, without, city.utility().unit()),

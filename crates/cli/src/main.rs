@@ -10,6 +10,7 @@ mod demo;
 mod evaluate;
 mod failure;
 mod key;
+mod leak;
 mod map;
 mod mechanism;
 mod obfuscate;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use lrgeo_evaluation::experiments::{EXPERIMENTS, Ground, Notebook, Setup};
-use lrgeo_evaluation::report::{Picture, Report};
+use lrgeo_evaluation::experiments::{EXPERIMENTS, Ground, Notebook, Setup, Size, verdict};
+use lrgeo_evaluation::report::{Figure, Picture, Report};
 use lrgeo_mechanism::{MechanismError, Plan, build, by_name};
 
 use crate::failure::Failure;
@@ -30,7 +30,8 @@ pub struct Reproduce {
     /// The seed of users and targets.
     #[arg(long, default_value_t = 20250714)]
     seed: u64,
-    /// Only these experiments, by commas: tables, places, users, benders, gamma, cells, violations, matched.
+    /// Only these experiments, by commas: tables, epsilon, letter, radii, places, users, benders, gamma, geography, cells, violations,
+    /// matched.
     #[arg(long, value_name = "ID,..", value_delimiter = ',')]
     only: Vec<String>,
     /// The directory of the report.
@@ -50,7 +51,8 @@ impl Reproduce {
         }
         let made = std::fs::create_dir_all(&self.output);
         made.map_err(|error| Failure::Read { path: self.output.clone(), error })?;
-        let setup = Setup { ground: &ground, quick: self.quick, seed: self.seed };
+        let size = if self.quick { Size::Quick } else { Size::Full };
+        let setup = Setup { ground: &ground, size, seed: self.seed };
         let path = self.output.join("measurements.jsonl");
         let mut notebook = Notebook::open(&path, &setup.name())?;
         if notebook.resumed() > 0 {
@@ -63,10 +65,16 @@ impl Reproduce {
             ui.remark(format!("{} of {count}: {title}", number + 1));
             figures.extend((experiment.run)(&setup, &mut notebook, ui)?);
         }
+        // An experiment that has nothing to show on this map is left out.
+        let shows = |figure: &Figure| {
+            figure.series.iter().flat_map(|s| &s.points).any(|point| !point.values.is_empty())
+        };
+        figures.retain(shows);
         let pictures = pictures(&setup)?;
         let report = Report {
+            verdict: verdict(&figures),
             title: format!("LR-Geo's evaluation on {}", ground.name),
-            settings: self.settings(&setup, begun),
+            settings: self.settings(&setup, begun)?,
             figures,
             pictures,
         };
@@ -84,7 +92,11 @@ impl Reproduce {
         })
     }
 
-    fn settings(&self, setup: &Setup<'_>, begun: Instant) -> Vec<(String, String)> {
+    fn settings(
+        &self,
+        setup: &Setup<'_>,
+        begun: Instant,
+    ) -> Result<Vec<(String, String)>, MechanismError> {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let lines = [
             ("data", setup.ground.name.clone()),
@@ -92,12 +104,13 @@ impl Reproduce {
             ("repeats", setup.repeats().to_string()),
             (
                 "paper settings",
-                "epsilon 10/km, gamma 1 km, Gamma 20 km (20 nearest), r_exp 4 km, r_obf 4.5 km"
+                "the letter: epsilon 10/km, gamma 1 km, Gamma 20 km (20 places sampled), r_exp and r_obf 4 km, range own, \
+                 uniform targets"
                     .into(),
             ),
             (
                 "practical settings",
-                "epsilon 2/km, gamma 1 km, Gamma 2 km, r_exp 1 km, r_obf 4 km".into(),
+                practical_settings()?,
             ),
             ("lrgeo", env!("CARGO_PKG_VERSION").into()),
             ("machine", format!("{} cores, {}", cores, std::env::consts::ARCH)),
@@ -113,8 +126,17 @@ impl Reproduce {
                 "as printed in its tables: 13th Gen Intel Core i7, 16 cores, MATLAB linprog".into(),
             ),
         ];
-        lines.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+        Ok(lines.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
+}
+
+/// As the plan has them, so that the two cannot differ.
+fn practical_settings() -> Result<String, MechanismError> {
+    let Plan { epsilon, radii, .. } = Plan::practical()?;
+    Ok(format!(
+        "ours: epsilon {epsilon}, gamma 1 km, Gamma {} km, r_exp {} km, r_obf {} km, range each, 20 random targets",
+        radii.relevant, radii.exponential, radii.obfuscation
+    ))
 }
 
 /// Where the reports of one place go, by three mechanisms.
@@ -140,6 +162,10 @@ fn summary(report: &Report, index: &Path, seconds: f64) -> String {
         seconds,
         index.display()
     );
+    if !report.verdict.is_empty() {
+        text.push_str("\nWhat holds and what does not:\n");
+        report.verdict.iter().for_each(|sentence| text.push_str(&format!("  {sentence}\n")));
+    }
     if !flags.is_empty() {
         text.push_str("\nNot to be overlooked:\n");
         flags.iter().for_each(|flag| text.push_str(&format!("  {flag}\n")));

@@ -4,6 +4,7 @@
 //! [`crate::Client::new`] has no place for another. Rehearsals are a different type of client.
 
 use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use lrgeo_map::rng::SplitMix;
 use lrgeo_mechanism::MechanismError;
@@ -49,13 +50,23 @@ pub struct Rehearsal {
     forced: VecDeque<u32>,
     rows: SeededRandomness,
     numbers: SplitMix,
+    record: Option<Record>,
 }
+
+/// The rows that a rehearsal drew from, for whoever tests that draws follow them.
+pub type Record = Arc<Mutex<Vec<Vec<f64>>>>;
 
 impl Rehearsal {
     /// The same seed, the same draws.
     pub fn seeded(seed: u64) -> Self {
         let (rows, numbers) = (SeededRandomness::new(seed), SplitMix::new(!seed));
-        Self { forced: VecDeque::new(), rows, numbers }
+        Self { forced: VecDeque::new(), rows, numbers, record: None }
+    }
+
+    /// Writes down every row that is drawn from.
+    pub fn recorded(mut self, record: Record) -> Self {
+        self.record = Some(record);
+        self
     }
 
     /// Reports these places first, whatever the rows say.
@@ -69,6 +80,9 @@ impl Draws for Rehearsal {
     fn report(&mut self, row: &[f64]) -> Result<u32, MechanismError> {
         // The row must be one to draw from, forced or not.
         let urn = Urn::new(row)?;
+        if let Some(record) = &self.record {
+            record.lock().unwrap_or_else(PoisonError::into_inner).push(row.to_vec());
+        }
         Ok(self.forced.pop_front().unwrap_or_else(|| urn.rehearse(&mut self.rows) as u32))
     }
 

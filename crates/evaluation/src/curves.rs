@@ -151,7 +151,7 @@ fn costs_and_violations(unit: &str) -> Vec<Metric> {
         Metric {
             id: "violated-inequalities",
             title: "Inequalities violated, as the paper counts",
-            about: "Over all rows of all matrices (Eq. 32), used or not.",
+            about: "Over all rows of all matrices and all places (Eq. 32), used or not.",
             label: "share of inequalities".into(),
             log: false,
             shown: Shown::Table,

@@ -2,7 +2,7 @@
 
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::verify::{
-    Finding, as_the_paper_counts, deployed_rows, verify, violation_bound,
+    Finding, among_reported, as_the_paper_counts, deployed_rows, verify, violation_bound,
 };
 use lrgeo_mechanism::{Built, Rows};
 
@@ -12,6 +12,8 @@ pub struct Violations {
     /// Over all rows of all matrices, whether anybody uses them or not (Eq. 32). With one matrix
     /// for everybody there is nothing else to count.
     pub as_the_paper_counts: Finding,
+    /// Ours: the same rows over the columns that somebody may report.
+    pub among_reported: Finding,
     /// Over the rows that are really used: with one matrix per user, the row of the user's own
     /// place in its own matrix, compared between users.
     pub deployed: Finding,
@@ -25,12 +27,18 @@ pub fn violations(built: &Built, progress: &dyn Progress) -> Violations {
     match &built.rows {
         Rows::Users(round) => Violations {
             as_the_paper_counts: as_the_paper_counts(round, &built.coords, epsilon, reach_km),
+            among_reported: among_reported(round, &built.coords, epsilon, reach_km),
             deployed: deployed_rows(round, &built.coords, epsilon, reach_km),
             bound: Some(violation_bound(round, &built.coords, reach_km)),
         },
         Rows::Dense(_) | Rows::Sparse(_) | Rows::Noise(_) => {
             let found = verify(built, progress).guaranteed;
-            Violations { as_the_paper_counts: found, deployed: found, bound: None }
+            Violations {
+                as_the_paper_counts: found,
+                among_reported: found,
+                deployed: found,
+                bound: None,
+            }
         }
     }
 }

@@ -120,6 +120,16 @@ impl Map {
         Self { places, ..self.clone() }
     }
 
+    /// Every place is as likely a target as any other, and nothing else is one: the paper's uniform targets.
+    pub fn aim_at_places(&mut self) {
+        let mut nodes: Vec<u32> = self.places.iter().map(|place| place.node).collect();
+        nodes.sort_unstable();
+        let weight = 1.0 / nodes.len() as f64;
+        let alike = nodes.chunk_by(|a, b| a == b);
+        self.targets =
+            alike.map(|n| Target { node: n[0], weight: n.len() as f64 * weight }).collect();
+    }
+
     /// The `count` places that make the squarest block around the middle of the map: those with
     /// the smallest larger offset, north-south or east-west, from its centre.
     pub fn central_block(&self, count: usize) -> Vec<u32> {

@@ -4,6 +4,7 @@
 //! rows, has them checked by [`verify`], which trusts nobody, and hands back a [`Built`] that can be
 //! saved, published in tiles ([`publish`]) and drawn from ([`sample`]).
 
+pub mod alike;
 mod built;
 mod city;
 pub mod const_opt;

@@ -46,8 +46,24 @@ pub enum Engine {
     /// Ours.
     #[default]
     ColumnGeneration,
-    /// The paper's.
+    /// The paper's, along the central path.
     Benders,
+    /// The paper's to the letter: y from the master, until the bounds are 0.01 km per report apart.
+    PlainBenders,
+}
+
+impl Engine {
+    /// All of them, with the names used in options and files.
+    pub const ALL: [(Engine, &'static str); 3] = [
+        (Engine::ColumnGeneration, "colgen"),
+        (Engine::Benders, "benders"),
+        (Engine::PlainBenders, "benders-plain"),
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
 }
 
 /// The distances that the mechanisms are built with, in kilometres.
@@ -55,7 +71,7 @@ pub enum Engine {
 pub struct Radii {
     /// Gamma: how far locally relevant places may be (path distance).
     pub relevant: f64,
-    /// At most this many of them, the nearest.
+    /// At most this many of them: the nearest, or a sample ([`Plan::sampled`]).
     pub relevant_max: Option<usize>,
     /// r_exp: farther reports follow the exponential kernel.
     pub exponential: f64,
@@ -79,6 +95,12 @@ pub struct Plan {
     pub radii: Radii,
     /// The range rule of LR-Geo.
     pub range: RangeRule,
+    /// Where not all relevant places are taken ([`Radii::relevant_max`]): a random choice with this seed, as the
+    /// authors' code has it, instead of the nearest.
+    pub sampled: Option<u64>,
+    /// Users of so many neighbouring places at least upload the same relevant places ([`crate::alike`]), so that an
+    /// upload tells which of these classes a user is in and nothing more.
+    pub alike: Option<usize>,
     /// The places of the users of a round, for the mechanisms that are made per user.
     pub users: Vec<u32>,
     /// Who solves the programme of a round.
@@ -108,7 +130,9 @@ pub struct Plan {
 /// Spacings per radius of the defaults: those of the `practical` settings on the Rome places.
 const GAMMA: f64 = 2.13;
 const RELEVANT: f64 = 4.26;
-const EXPONENTIAL: f64 = 2.13;
+/// From the sweep of `lrgeo reproduce --only radii`: the largest r_exp at which LR-Geo does not cost less than the optimum of
+/// the whole map, which would be bought with privacy alone; and less than Laplace, which 2.13 spacings are not.
+const EXPONENTIAL: f64 = 3.2;
 const OBFUSCATION: f64 = 8.5;
 
 /// Above this, the ratio between neighbouring places underflows.
@@ -133,16 +157,24 @@ impl Plan {
         Self::with_radii(epsilon, Notion::Within { gamma_km }, radii)
     }
 
-    /// The `paper` settings of spec section 7, whatever the map.
+    /// The paper's letter, whatever the map (spec section 11): range *own*, r_obf 4 km, and ExpMech by cost with
+    /// its nominal epsilon. r_exp is not printed; it is at most r_obf, and this is the largest. Of the relevant
+    /// places 20 are sampled, as in the authors' code, where within Gamma there would be the whole map.
     pub fn paper() -> Result<Self, MechanismError> {
         let radii =
-            Radii { relevant: 20.0, relevant_max: Some(20), exponential: 4.0, obfuscation: 4.5 };
-        Self::as_printed(10.0, radii)
+            Radii { relevant: 20.0, relevant_max: Some(20), exponential: 4.0, obfuscation: 4.0 };
+        Ok(Self {
+            range: RangeRule::Own,
+            sampled: Some(1),
+            exponent: Exponent::Cost,
+            calibrated: false,
+            ..Self::as_printed(10.0, radii)?
+        })
     }
 
-    /// The `practical` settings of spec section 7, whatever the map.
+    /// The `practical` settings of spec section 7, whatever the map, with the r_exp that the sweep of spec section 11 gives.
     pub fn practical() -> Result<Self, MechanismError> {
-        let radii = Radii { relevant: 2.0, relevant_max: None, exponential: 1.0, obfuscation: 4.0 };
+        let radii = Radii { relevant: 2.0, relevant_max: None, exponential: 1.5, obfuscation: 4.0 };
         Self::as_printed(2.0, radii)
     }
 
@@ -160,6 +192,8 @@ impl Plan {
             notion,
             radii,
             range: RangeRule::default(),
+            sampled: None,
+            alike: None,
             users: Vec::new(),
             engine: Engine::default(),
             table_cell: Length::HUNDRED_METRES,
@@ -217,6 +251,17 @@ impl Plan {
         }
         if relevant_max == Some(0) {
             return Err(MechanismError::invalid("lr-max", "must be at least 1"));
+        }
+        if let Some(count) = self.alike {
+            if count == 0 || count > places.places() {
+                let reason = format!("must lie between 1 and the {} places", places.places());
+                return Err(MechanismError::invalid("alike", reason));
+            }
+            if self.range == RangeRule::Own || relevant_max.is_some() {
+                let reason =
+                    "needs range rule each and every relevant place: others depend on who uploads";
+                return Err(MechanismError::invalid("alike", reason));
+            }
         }
         if !(self.stretch >= 1.0 && self.stretch <= 2.0) {
             return Err(MechanismError::invalid("stretch", "must lie between 1 and 2"));

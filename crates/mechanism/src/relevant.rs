@@ -4,28 +4,46 @@
 use std::sync::Arc;
 
 use lrgeo_map::neighbours::NeighbourGraph;
+use lrgeo_map::rng::SplitMix;
 
+use crate::alike;
 use crate::programme::shrunk;
 use crate::{Epsilon, Geography, MechanismError, Notion, Plan, RangeRule};
 
 /// The LR set `N_m = { j : D(m, j) <= Gamma }` (Def. 4.1), nearest first, at most as many as the
-/// plan allows. `graph` is the Geo-Ind graph; without one (gamma infinite, LR-Geo-F) `D = d`.
+/// plan allows: the nearest, or a sample with the user's own place. `graph` is the Geo-Ind graph; without one
+/// (gamma infinite, LR-Geo-F) `D = d`.
 pub fn relevant_places(
     places: &Geography,
     graph: Option<&NeighbourGraph>,
     plan: &Plan,
     user: u32,
 ) -> Vec<u32> {
+    if let Some(count) = plan.alike {
+        return alike::relevant(places, graph, plan.radii.relevant, count, user);
+    }
     let limit = plan.radii.relevant;
     let most = plan.radii.relevant_max.unwrap_or(usize::MAX);
+    // A sample is drawn from all of them.
+    let enough = if plan.sampled.is_some() { usize::MAX } else { most };
     let mut near = match graph {
-        Some(graph) => nearest(graph, user, limit, most),
+        Some(graph) => nearest(graph, user, limit, enough),
         None => places.index().within(places.coords()[user as usize], limit),
     };
     // The user's own place first, even where another has the same coordinates.
     near.sort_by(|a, b| {
         (a.0 != user).cmp(&(b.0 != user)).then(a.1.total_cmp(&b.1)).then(a.0.cmp(&b.0))
     });
+    if let Some(seed) = plan.sampled
+        && near.len() > most
+    {
+        let mut rng = SplitMix::new(seed ^ (u64::from(user) << 32));
+        let mut kept = rng.choose(near.len() - 1, most - 1);
+        kept.sort_unstable();
+        let others: Vec<(u32, f64)> = kept.into_iter().map(|at| near[at + 1]).collect();
+        near.truncate(1);
+        near.extend(others);
+    }
     near.truncate(most);
     near.into_iter().map(|(place, _)| place).collect()
 }

@@ -4,10 +4,14 @@
 #[path = "common/city.rs"]
 mod city;
 
+use lrgeo_map::geo::Coord;
 use lrgeo_map::rng::SplitMix;
 use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph, relevant_places};
-use lrgeo_mechanism::rows::Round;
-use lrgeo_mechanism::verify::{as_the_paper_counts, deployed_rows, verify, violation_bound};
+use lrgeo_mechanism::rows::{Round, UserMatrix};
+use lrgeo_mechanism::verify::{
+    among_reported, as_the_paper_counts, deployed_rows, verify, violation_bound,
+    violation_bound_between,
+};
 use lrgeo_mechanism::{Built, City, Engine, Epsilon, Plan, RangeRule, Rows, build, by_name};
 
 /// A plan for `users` random users, radii small enough that free and tied entries both matter.
@@ -147,6 +151,71 @@ fn violations_stay_below_the_bound_of_proposition_4_5() {
         let bound = violation_bound(round, &built.coords, reach_km);
         assert!(counted.violation_ratio() <= bound, "{} > {bound}", counted.violation_ratio());
         assert!(bound < 1.0);
+        seen += counted.violations;
+    }
+    assert!(seen > 0, "no round violated anything: the bound was not put to the test");
+}
+
+/// Five places on a street, a kilometre apart; two users with two rows each; the third of three columns is zero.
+/// Neighbours may differ by a factor of two.
+fn by_hand() -> (Round, Vec<Coord>, Epsilon) {
+    let corner = Coord::new(41.8, 12.4).unwrap();
+    let coords: Vec<Coord> = (0..5).map(|i| corner.offset_km(f64::from(i), 0.0)).collect();
+    let epsilon = Epsilon::per_km(2f64.ln()).unwrap();
+    let user = |place: u32, values: [f64; 6]| UserMatrix {
+        place,
+        relevant: vec![place, place + 1],
+        values: values.to_vec(),
+    };
+    let ties =
+        TieRule { epsilon, range: RangeRule::Each, exponential_km: 1.5, obfuscation_km: 10.0 };
+    let users =
+        vec![user(0, [0.8, 0.2, 0.0, 0.65, 0.35, 0.0]), user(1, [0.5, 0.5, 0.0, 0.32, 0.68, 0.0])];
+    (Round { places: 5, columns: vec![0, 1, 2].into(), users, ties }, coords, epsilon)
+}
+
+/// Five unordered pairs of rows are within 1.5 km (0 and 2 are not): ten ordered ones, times five places as the
+/// paper counts, times the two columns in use as we do. Violated are B1 > 2 A0 (by 0.5 - 0.4), A1 and B1 at the
+/// same place both ways (by 0.15), and A1 > 2 B2 (by 0.65 - 0.64).
+#[test]
+fn a_round_computed_by_hand_is_counted_as_printed_and_as_ours() {
+    let (round, coords, epsilon) = by_hand();
+    let printed = as_the_paper_counts(&round, &coords, epsilon, 1.5);
+    let ours = among_reported(&round, &coords, epsilon, 1.5);
+    assert_eq!((printed.violations, printed.checked, printed.pairs), (4, 50, 10));
+    assert_eq!((ours.violations, ours.checked, ours.violated_pairs), (4, 20, 4));
+    assert_eq!(printed.violation_ratio(), 0.08);
+    assert_eq!(ours.violation_ratio(), 0.2);
+    assert!((printed.largest_error - 0.15).abs() < 1e-12, "GVE {}", printed.largest_error);
+    let deployed = deployed_rows(&round, &coords, epsilon, 1.5);
+    assert_eq!((deployed.violations, deployed.checked), (1, 4));
+    assert!((deployed.largest_error - 0.1).abs() < 1e-4, "GVE {}", deployed.largest_error);
+}
+
+/// Proposition 4.5 (1) with A_0 = {2, 3, 4}, A_1 = {3, 4}, A_2 = {0, 4}: the cross terms |A_i and A_j| are 2, 1, 2
+/// and 1, so 1 - (2 x 6 + (4 + 4 - 2 - 2) x 5) / (4 x 3 x 5). With gamma 1.5 km the pair (0, 2) is left out.
+#[test]
+fn the_bound_of_two_users_is_the_one_computed_by_hand() {
+    let (round, coords, _) = by_hand();
+    let printed = violation_bound_between(&round, &coords, f64::INFINITY, [0, 1]);
+    assert!((printed - (1.0 - 32.0 / 60.0)).abs() < 1e-15, "{printed}");
+    assert_eq!(printed, violation_bound(&round, &coords, f64::INFINITY));
+    let within = violation_bound(&round, &coords, 1.5);
+    assert!((within - (1.0 - 30.0 / 50.0)).abs() < 1e-15, "{within}");
+}
+
+/// Under *own* too the bound says something, and holds.
+#[test]
+fn under_own_the_bound_is_below_one_and_holds() {
+    let mut seen = 0;
+    for seed in 1..=4 {
+        let city = city::block(seed, 500.0, 100);
+        let plan = Plan { range: RangeRule::Own, ..plan(&city, 4.0, 6, seed) };
+        let built = build(by_name("lr-geo").unwrap(), &city, &plan, &()).unwrap();
+        let (round, reach_km) = (round(&built), plan.notion.reach_km());
+        let counted = as_the_paper_counts(round, &built.coords, plan.epsilon, reach_km);
+        let bound = violation_bound(round, &built.coords, reach_km);
+        assert!(counted.violation_ratio() <= bound && bound < 0.9, "{bound}");
         seen += counted.violations;
     }
     assert!(seen > 0, "no round violated anything: the bound was not put to the test");

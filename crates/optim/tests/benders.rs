@@ -3,10 +3,10 @@
 mod common;
 
 use common::round;
-use lrgeo_optim::benders::{self, Options, PAPER_GAP};
+use lrgeo_optim::benders::{self, Guide, Options, PAPER_GAP};
 use lrgeo_optim::bound::proven_bound;
 use lrgeo_optim::certificate::check;
-use lrgeo_optim::{Problem, Settings, Status, colgen};
+use lrgeo_optim::{Error, Problem, Settings, Status, colgen};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Problems with something to share: users of different sizes, near and far apart, tight and wide ranges.
@@ -53,6 +53,45 @@ fn the_papers_gap_is_reached_in_a_few_iterations() {
         assert_eq!(solution.status, Status::Gap);
         assert!(solution.objective - solution.lower_bound <= PAPER_GAP);
         assert!(solution.iterations <= 8, "{} iterations", solution.iterations);
+    }
+}
+
+/// To the letter, y from the master, and the middle between that and the best y. Plain Benders may guess for hundreds of
+/// iterations without a y that leaves everybody a matrix: then it says that it found nothing. Where it finds one, the
+/// bounds of Proposition 4.2 bracket the optimum at every iteration and only ever close in.
+#[test]
+fn plain_benders_finds_nothing_or_has_bounds_that_bracket_the_optimum() {
+    for problem in [round(6, 3, 9, 4.0, 0.7, 1.5)] {
+        let optimum = colgen::solve(&problem, &Settings::default()).unwrap();
+        for guide in [Guide::Master, Guide::InOut] {
+            let options = Options { guide, ..Options::default() };
+            // Ten iterations: to the end it takes minutes.
+            let cancel = std::sync::Arc::new(AtomicBool::new(false));
+            let flag = cancel.clone();
+            let settings = Settings {
+                cancel: Some(cancel),
+                progress: Some(std::sync::Arc::new(move |progress| {
+                    flag.store(progress.iteration >= 10, Ordering::Relaxed);
+                })),
+                ..Settings::to_gap(0.0)
+            };
+            let solution = match benders::solve_with(&problem, &settings, &options) {
+                Ok(solution) => solution,
+                Err(error) => {
+                    assert!(!matches!(error, Error::Infeasible { .. }), "{guide:?}: {error}");
+                    continue;
+                }
+            };
+            assert!(check(&problem, &solution.z, &solution.y).is_strict());
+            for point in &solution.trace {
+                assert!(point.lower_bound <= optimum.objective, "{guide:?} {point:?}");
+                assert!(point.upper_bound >= optimum.lower_bound, "{guide:?} {point:?}");
+            }
+            for pair in solution.trace.windows(2) {
+                assert!(pair[1].lower_bound >= pair[0].lower_bound);
+                assert!(pair[1].upper_bound <= pair[0].upper_bound);
+            }
+        }
     }
 }
 

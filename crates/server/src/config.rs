@@ -208,10 +208,10 @@ impl Config {
     }
 
     fn engine(&self) -> Result<Engine, ServerError> {
-        match self.rounds.engine.as_str() {
-            "colgen" => Ok(Engine::ColumnGeneration),
-            "benders" => Ok(Engine::Benders),
-            _ => setting("rounds.engine", "must be `colgen` or `benders`"),
+        let named = Engine::ALL.iter().find(|(_, name)| *name == self.rounds.engine);
+        match named {
+            Some((engine, _)) => Ok(*engine),
+            None => setting("rounds.engine", "must be `colgen`, `benders` or `benders-plain`"),
         }
     }
 

@@ -86,6 +86,7 @@ pub fn numbers(found: &Found) -> Value {
             "seconds": proof.seconds,
         })),
         "violations_as_the_paper_counts": finding(&a.violations.as_the_paper_counts),
+        "violations_among_reported": finding(&a.violations.among_reported),
         "violation_bound": a.violations.bound,
         "deployed": finding(&a.violations.deployed),
         "adversary": adversary(&a.adversary),

@@ -79,7 +79,8 @@ pub(super) fn of(comparison: &Comparison) -> String {
 
 fn heading(sheet: &Sheet, spacing_km: f64) -> String {
     let (plan, radii) = (&sheet.plan, sheet.plan.radii);
-    let most = radii.relevant_max.map_or(String::new(), |n| format!(" ({n} nearest)"));
+    let which = if plan.sampled.is_some() { "sampled" } else { "nearest" };
+    let most = radii.relevant_max.map_or(String::new(), |n| format!(" ({n} {which})"));
     let mut text = format!(
         "{} settings: epsilon {}, epsilon x spacing {:.2}, {}\n\
          per user: Gamma {} km{most}, r_exp {} km, r_obf {} km\n",

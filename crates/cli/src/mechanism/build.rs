@@ -70,7 +70,7 @@ pub struct Build {
     /// Whose range decides what is tied: the user's own (the paper) or each place's (ours).
     #[arg(long, value_enum, default_value_t)]
     range: Range,
-    /// The users of a round: a file with a place id or LAT,LON per line, or random:N.
+    /// The users of a round: a file with a place id or LAT,LON per line, or random:N [default: random:10].
     #[arg(long, value_name = "FILE|random:N")]
     users: Option<Users>,
     /// Seed of random users.
@@ -124,6 +124,9 @@ fn kind(name: &str) -> Result<&'static dyn Mechanism, String> {
     })
 }
 
+/// Users of a round where none are named.
+const USERS: usize = 10;
+
 fn yes_or_no(word: &str) -> Result<bool, String> {
     match word {
         "yes" => Ok(true),
@@ -148,8 +151,10 @@ enum Engine {
     /// Column generation.
     #[default]
     Colgen,
-    /// Benders' decomposition, as in the paper.
+    /// Benders' decomposition along the central path.
     Benders,
+    /// Benders' decomposition to the paper's letter: y from the master, to 0.01 km per report.
+    BendersPlain,
 }
 
 /// `--exponent`.
@@ -181,6 +186,9 @@ fn on_the_street(built: &Built, city: &City, ui: &Ui) -> Result<Option<String>, 
 impl Build {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         let city = self.city(ui)?;
+        if self.users.is_none() && self.kind()?.per_user() {
+            ui.remark(format!("no --users: {USERS} random ones, seed {}", self.seed));
+        }
         let bar = (!ui.is_quiet()).then(solve::bar);
         let plan = self.plan(&city, bar.clone())?;
         let begun = Instant::now();
@@ -270,12 +278,14 @@ impl Build {
         plan.engine = match self.engine {
             Engine::Colgen => lrgeo_mechanism::Engine::ColumnGeneration,
             Engine::Benders => lrgeo_mechanism::Engine::Benders,
+            Engine::BendersPlain => lrgeo_mechanism::Engine::PlainBenders,
         };
         plan.exponent = match self.exponent {
             By::Distance => Exponent::Distance,
             By::Cost => Exponent::Cost,
         };
-        if let Some(users) = &self.users {
+        let invented = self.kind()?.per_user().then_some(Users::Random(USERS));
+        if let Some(users) = self.users.clone().or(invented) {
             plan.users = users.places(city, self.seed)?;
         }
         plan.calibrated = !self.nominal;

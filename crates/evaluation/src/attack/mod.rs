@@ -5,6 +5,7 @@
 //! guess is, and what guessing without looking would have achieved. Places near the edge of the map are
 //! judged apart, because edges give away more.
 
+pub mod exact;
 mod hidden;
 pub mod repeat;
 pub mod request;

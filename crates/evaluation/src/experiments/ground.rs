@@ -4,7 +4,7 @@ use std::path::Path;
 
 use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, build};
 use lrgeo_map::demo::demo_city;
-use lrgeo_map::geo::BoundingBox;
+use lrgeo_map::geo::{BoundingBox, Coord};
 use lrgeo_map::import::{read_sites, read_streets};
 use lrgeo_map::map::{Map, Source, TravelMode};
 use lrgeo_map::places::Site;
@@ -22,6 +22,19 @@ const DEMO_CELL_M: f64 = 400.0;
 const ROME_CELL_M: f64 = 470.0;
 /// How far that grid reaches beyond the authors' places.
 const ROME_MARGIN_KM: f64 = 3.0;
+
+/// South, west, north and east of the target region in section 5.1.1, and the cells along each side.
+const PRINTED_BOX: [f64; 4] = [41.66, 12.24, 42.10, 12.81];
+const PRINTED_SIDE: u32 = 40;
+
+/// Where users of an experiment want to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Targets {
+    /// To any of the K places alike: the paper's letter.
+    Uniform,
+    /// To twenty random street nodes.
+    Random,
+}
 
 /// Streets, and the places of the authors where there are any.
 pub struct Ground {
@@ -53,7 +66,41 @@ impl Ground {
 
     /// The block of `count` places in the middle, with random targets and an even prior.
     pub fn city(&self, count: usize, seed: u64) -> Result<City, MechanismError> {
-        central_city(&self.map(count, seed)?, count)
+        self.city_with(count, seed, Targets::Random)
+    }
+
+    /// The same with other targets.
+    pub fn city_with(
+        &self,
+        count: usize,
+        seed: u64,
+        targets: Targets,
+    ) -> Result<City, MechanismError> {
+        let mut map = central_map(&self.map(count, seed)?, count);
+        if targets == Targets::Uniform {
+            map.aim_at_places();
+        }
+        city_of(map)
+    }
+
+    /// The grid that the paper prints, 40 x 40 cells over its box, with uniform targets; `None` but for Rome.
+    pub fn printed_city(&self) -> Result<Option<City>, MechanismError> {
+        if self.sites.is_none() {
+            return Ok(None);
+        }
+        let [south, west, north, east] = PRINTED_BOX;
+        let at = |from: f64, to: f64, cell: u32| {
+            from + (to - from) * (f64::from(cell) + 0.5) / f64::from(PRINTED_SIDE)
+        };
+        let mut sites = Vec::new();
+        for cell in 0..PRINTED_SIDE * PRINTED_SIDE {
+            let (row, column) = (cell / PRINTED_SIDE, cell % PRINTED_SIDE);
+            let coord = Coord::new(at(south, north, row), at(west, east, column))?;
+            sites.push(Site { id: cell.to_string(), coord });
+        }
+        let mut map = self.build(PlacePlan::Sites(sites), Region::Everything, 0)?;
+        map.aim_at_places();
+        city_of(map).map(Some)
     }
 
     /// How many places there are at most.
@@ -107,10 +154,17 @@ impl Ground {
 
 /// The block of `count` places around the middle of a map, or all of them, with travel distances.
 pub fn central_city(map: &Map, count: usize) -> Result<City, MechanismError> {
-    let map = match count < map.places.len() {
+    city_of(central_map(map, count))
+}
+
+fn central_map(map: &Map, count: usize) -> Map {
+    match count < map.places.len() {
         true => map.with_places(&map.central_block(count)),
         false => map.clone(),
-    };
+    }
+}
+
+fn city_of(map: Map) -> Result<City, MechanismError> {
     let version = map.version();
     City::new(map, version, UtilityKind::TravelDistance, &())
 }

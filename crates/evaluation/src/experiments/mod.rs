@@ -4,29 +4,46 @@
 //! them in the order of the paper.
 
 mod convergence;
+mod epsilons;
+mod geography;
 mod ground;
+mod letter;
 mod notebook;
 pub mod printed;
+mod radii;
 mod ratios;
 mod scalability;
 mod tables;
+mod verdict;
 mod violated;
 
 use lrgeo_map::progress::Progress;
 use lrgeo_map::rng::SplitMix;
 use lrgeo_mechanism::{City, MechanismError, Plan};
 
-pub use ground::{Ground, central_city};
+pub use ground::{Ground, Targets, central_city};
 pub use notebook::{Entry, Notebook, Values};
+pub use verdict::verdict;
 
 use crate::report::{Axis, Figure, Point};
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// Every experiment in seconds, on a few places: for tests.
+    Tiny,
+    /// Three repeats, smaller sizes.
+    Quick,
+    /// As in the paper: twenty repeats.
+    Full,
+}
 
 /// How an experiment is run.
 pub struct Setup<'a> {
     /// Where.
     pub ground: &'a Ground,
-    /// Three repeats instead of twenty, and smaller sizes.
-    pub quick: bool,
+    /// How much.
+    pub size: Size,
     /// The seed of users and targets.
     pub seed: u64,
 }
@@ -34,12 +51,26 @@ pub struct Setup<'a> {
 impl Setup<'_> {
     /// How often each measurement is repeated.
     pub fn repeats(&self) -> u64 {
-        if self.quick { 3 } else { 20 }
+        self.pick(2, 3, 20)
+    }
+
+    /// The same where a measurement is long and varies little.
+    fn few_repeats(&self) -> u64 {
+        self.pick(1, 2, 5)
+    }
+
+    /// What suits the size.
+    fn pick<T>(&self, tiny: T, quick: T, full: T) -> T {
+        match self.size {
+            Size::Tiny => tiny,
+            Size::Quick => quick,
+            Size::Full => full,
+        }
     }
 
     /// What tells its measurements from others.
     pub fn name(&self) -> String {
-        format!("{} quick {} seed {}", self.ground.name, self.quick, self.seed)
+        format!("{} {:?} seed {}", self.ground.name, self.size, self.seed)
     }
 
     /// The seed of a repeat.
@@ -64,24 +95,48 @@ pub struct Experiment {
 /// All of them.
 pub const EXPERIMENTS: &[Experiment] = &[
     Experiment { id: "tables", title: "Tables 1 and 2: time and cost", run: tables::run },
+    Experiment { id: "epsilon", title: "Cost against epsilon", run: epsilons::run },
+    Experiment { id: "letter", title: "What each substitution changes", run: letter::run },
+    Experiment { id: "radii", title: "Cost against violations: r_exp and r_obf", run: radii::run },
     Experiment { id: "places", title: "Scalability in places", run: scalability::places },
     Experiment { id: "users", title: "Scalability in users", run: scalability::users_grow },
     Experiment { id: "benders", title: "Benders' convergence", run: convergence::run },
     Experiment { id: "gamma", title: "Bounds against Gamma", run: ratios::against_gamma },
+    Experiment { id: "geography", title: "The printed geography", run: geography::run },
     Experiment { id: "cells", title: "Bounds against cell size", run: ratios::against_cells },
     Experiment { id: "violations", title: "Violations of Geo-Ind", run: violated::run },
     Experiment { id: "matched", title: "Rows matched per coefficient", run: violated::matched },
 ];
 
-/// Both settings of spec section 7.
-fn settings() -> Result<[(&'static str, Plan); 2], MechanismError> {
-    Ok([("paper", Plan::paper()?), ("practical", Plan::practical()?)])
+/// A set of parameters, and where users want to go.
+struct Setting {
+    name: &'static str,
+    plan: Plan,
+    targets: Targets,
+}
+
+/// The paper's letter, and what we would choose (spec sections 7 and 11).
+fn settings() -> Result<[Setting; 2], MechanismError> {
+    Ok([
+        Setting { name: "paper", plan: Plan::paper()?, targets: Targets::Uniform },
+        Setting { name: "practical", plan: Plan::practical()?, targets: Targets::Random },
+    ])
 }
 
 /// Random users of a city.
 fn users(city: &City, count: usize, seed: u64) -> Vec<u32> {
     let chosen = SplitMix::new(seed).choose(city.places(), count.min(city.places()));
     chosen.into_iter().map(|place| place as u32).collect()
+}
+
+/// Random users among the places nearest to a random one.
+fn neighbours(city: &City, count: usize, seed: u64) -> Vec<u32> {
+    let centre = users(city, 1, seed)[0];
+    let mut places: Vec<u32> = (0..city.places() as u32).collect();
+    places.sort_by(|&a, &b| city.distance_km(centre, a).total_cmp(&city.distance_km(centre, b)));
+    places.truncate(3 * count);
+    let chosen = SplitMix::new(!seed).choose(places.len(), count);
+    chosen.into_iter().map(|at| places[at]).collect()
 }
 
 fn axis(label: &str, log: bool) -> Axis {

@@ -6,7 +6,7 @@ use lrgeo_map::units::Length;
 use lrgeo_mechanism::{MechanismError, Plan, build, by_name};
 
 use super::printed::GAMMA_RATIOS;
-use super::{Entry, Notebook, Setup, Values, axis, point, users, values};
+use super::{Entry, Notebook, Setup, Targets, Values, axis, point, users, values};
 use crate::bounds::cost_bounds;
 use crate::report::{Figure, Series, Shown};
 
@@ -16,10 +16,11 @@ pub fn against_gamma(
     notebook: &mut Notebook,
     progress: &dyn Progress,
 ) -> Result<Vec<Figure>, MechanismError> {
-    let (places, count) = (if setup.quick { 150 } else { 400 }, 1);
-    let variations: Vec<(f64, Plan)> = [2.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0]
-        .into_iter()
-        .map(|km| {
+    let (places, count) = (setup.pick(20, 150, 400), 1);
+    let steps = [2.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0];
+    let variations: Vec<(f64, Plan)> = steps[..setup.pick(2, 7, 7)]
+        .iter()
+        .map(|&km| {
             let mut plan = Plan::paper()?;
             (plan.radii.relevant, plan.radii.relevant_max) = (km, None);
             Ok((km, plan))
@@ -40,11 +41,11 @@ pub fn against_cells(
     notebook: &mut Notebook,
     progress: &dyn Progress,
 ) -> Result<Vec<Figure>, MechanismError> {
-    let (places, count) = (200, 10);
+    let (places, count) = (setup.pick(20, 200, 200), 10);
     let steps = [0.05, 0.075, 0.1, 0.125, 0.15, 0.175, 0.2, 0.225, 0.25, 0.275];
-    let variations: Vec<(f64, Plan)> = steps
-        .into_iter()
-        .map(|km| Ok((km, Plan { table_cell: Length::from_km(km)?, ..Plan::paper()? })))
+    let variations: Vec<(f64, Plan)> = steps[..setup.pick(2, 10, 10)]
+        .iter()
+        .map(|&km| Ok((km, Plan { table_cell: Length::from_km(km)?, ..Plan::paper()? })))
         .collect::<Result<_, MechanismError>>()?;
     let about = format!(
         "{}, K = {places}, paper settings, {count} users. The paper: stable up to 0.2 km, then a marked increase.",
@@ -72,7 +73,7 @@ impl Sweep {
         progress: &dyn Progress,
     ) -> Result<Vec<Figure>, MechanismError> {
         let Self { id, x, about, places, count, variations } = self;
-        let repeats = if setup.quick { 2 } else { setup.repeats().min(5) };
+        let repeats = setup.few_repeats();
         progress.begin(id, variations.len() as u64 * repeats);
         let (mut ratio, mut upper, mut lower) = (Vec::new(), Vec::new(), Vec::new());
         for (value, plan) in &variations {
@@ -127,8 +128,13 @@ fn bounds(
     repeat: u64,
 ) -> Result<Values, MechanismError> {
     let seed = setup.seed_of(repeat);
-    let city = setup.ground.city(places, seed)?;
-    let plan = Plan { users: users(&city, count, seed), allow_disconnected: true, ..plan.clone() };
+    let city = setup.ground.city_with(places, seed, Targets::Uniform)?;
+    let plan = Plan {
+        users: users(&city, count, seed),
+        sampled: plan.sampled.map(|_| seed),
+        allow_disconnected: true,
+        ..plan.clone()
+    };
     let built = build(by_name("lr-geo")?, &city, &plan, &())?;
     let bounds = cost_bounds(&built, &city, plan.table_cell, &plan.settings(1e-6), &())?;
     Ok(match bounds {

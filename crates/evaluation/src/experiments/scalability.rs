@@ -6,11 +6,13 @@ use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::{Engine, MechanismError, Plan, build, by_name};
 
 use super::printed::LONGEST_ROUND;
-use super::{Entry, Notebook, Setup, axis, point, users, values};
+use super::{Entry, Notebook, Setup, Targets, axis, point, users, values};
 use crate::report::{Figure, Series, Shown};
 
-const ENGINES: [(Engine, &str); 2] =
-    [(Engine::ColumnGeneration, "column generation"), (Engine::Benders, "Benders")];
+const ENGINES: [(Engine, &str); 2] = [
+    (Engine::ColumnGeneration, "column generation"),
+    (Engine::Benders, "Benders along the central path"),
+];
 
 /// K = 100 to 1,600, ten users.
 pub fn places(
@@ -19,8 +21,8 @@ pub fn places(
     progress: &dyn Progress,
 ) -> Result<Vec<Figure>, MechanismError> {
     let most = setup.ground.most_places()?;
-    let sizes = [100, 200, 400, 800, 1_200, 1_600].into_iter().filter(|size| *size <= most);
-    let sizes: Vec<usize> = sizes.take(if setup.quick { 4 } else { 6 }).collect();
+    let all = setup.pick(&[20, 30][..], &[100, 200, 400, 800], &[100, 200, 400, 800, 1_200, 1_600]);
+    let sizes: Vec<usize> = all.iter().copied().filter(|size| *size <= most).collect();
     let settings: Vec<(usize, usize)> = sizes.iter().map(|&size| (size, 10)).collect();
     let series = measure(setup, notebook, progress, "places", &settings, |(size, _)| size as f64)?;
     Ok(vec![Figure {
@@ -41,12 +43,14 @@ pub fn users_grow(
     notebook: &mut Notebook,
     progress: &dyn Progress,
 ) -> Result<Vec<Figure>, MechanismError> {
-    let settings = [2, 4, 6, 8, 10].map(|users| (400, users));
+    let places = setup.pick(25, 400, 400);
+    let counts = setup.pick(&[2, 4][..], &[2, 4, 6, 8, 10], &[2, 4, 6, 8, 10]);
+    let settings: Vec<(usize, usize)> = counts.iter().map(|&users| (places, users)).collect();
     let series = measure(setup, notebook, progress, "users", &settings, |(_, users)| users as f64)?;
     Ok(vec![Figure {
         id: "scalability-users".into(),
         title: "Scalability: LR-Geo against the number of users".into(),
-        about: about(setup, "K = 400, 20 relevant places each"),
+        about: about(setup, &format!("K = {places}, 20 relevant places each")),
         x: axis("users", false),
         y: axis("seconds, verification included", true),
         series,
@@ -82,13 +86,14 @@ fn measure(
             let key = format!("{name} {size} {count} {repeat}");
             entries.push(notebook.measure(&key, || {
                 let seed = setup.seed_of(repeat);
-                let city = setup.ground.city(size, seed)?;
+                let city = setup.ground.city_with(size, seed, Targets::Uniform)?;
                 let plan = Plan::paper()?;
                 city.table(plan.table_cell, &())?;
                 let mut numbers = values([]);
                 for (engine, name) in ENGINES {
                     let plan = Plan {
                         users: users(&city, count, seed),
+                        sampled: Some(seed),
                         engine,
                         allow_disconnected: true,
                         // The paper stops Benders at 0.01 km; a relative gap is stricter.

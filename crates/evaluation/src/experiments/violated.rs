@@ -9,8 +9,11 @@ use lrgeo_mechanism::rows::Round;
 use lrgeo_mechanism::{City, MechanismError, Plan, Rows, build, by_name};
 
 use super::printed::{MATCHED_ROWS, VIOLATION_ERROR, VIOLATION_RATIO};
-use super::{Entry, Notebook, Setup, Values, axis, point, settings, users, values};
-use crate::report::{Axis, Figure, Series, Shown};
+use super::{
+    Entry, Notebook, Setting, Setup, Targets, Values, axis, neighbours, point, settings, users,
+    values,
+};
+use crate::report::{Axis, Figure, Series, Shown, number};
 use crate::violations::violations;
 
 const PLACES: usize = 200;
@@ -24,21 +27,23 @@ pub fn run(
     notebook: &mut Notebook,
     progress: &dyn Progress,
 ) -> Result<Vec<Figure>, MechanismError> {
-    let counts = [2, 4, 6, 8, 10];
+    let counts = setup.pick(&[2, 4][..], &[2, 4, 6, 8, 10], &[2, 4, 6, 8, 10]);
+    let places = setup.pick(25, PLACES, PLACES);
     progress.begin("violations", 2 * counts.len() as u64 * setup.repeats());
     let mut figures = Vec::new();
-    for (name, plan) in settings()? {
+    for Setting { name, plan, targets } in settings()? {
         let mut columns: Vec<(f64, Vec<Entry>)> = Vec::new();
-        for count in counts {
+        for &count in counts {
             let mut entries = Vec::new();
             for repeat in 0..setup.repeats() {
                 let key = format!("violations {name} {count} {repeat}");
                 entries.push(notebook.measure(&key, || {
                     let seed = setup.seed_of(repeat);
-                    let city = setup.ground.city(PLACES, seed)?;
+                    let city = setup.ground.city_with(places, seed, targets)?;
                     // Users near each other: only then is there anything to compare.
                     let users = neighbours(&city, count, seed);
-                    let plan = Plan { users, allow_disconnected: true, ..plan.clone() };
+                    let sampled = plan.sampled.map(|_| seed);
+                    let plan = Plan { users, sampled, allow_disconnected: true, ..plan.clone() };
                     measure(&city, &plan)
                 })?);
                 progress.advance(1);
@@ -56,13 +61,14 @@ pub fn run(
         let mut flags = Vec::new();
         if worst > 0.0 {
             flags.push(format!(
-                "LR-Geo, {name} settings: rows in use violate Geo-Ind between users by a factor of up to {:.3e} beyond exp(epsilon d)",
-                worst.exp()
+                "LR-Geo, {name} settings: rows in use violate Geo-Ind between users by a factor of up to {} beyond exp(epsilon d)",
+                number::rounded(worst.exp())
             ));
         }
         let about = format!(
-            "{}, K = {PLACES}, {name} settings, users among the places nearest to a random one, {} repeats. As the paper counts: \
-             over all relevant rows of all users; deployed: only rows that are really used.",
+            "{}, K = {places}, {name} settings, users among the places nearest to a random one, {} repeats. As the paper counts: \
+             over all relevant rows of all users and all K places (Eq. 32); over reported places: the same without \
+             places that nobody may report; in use: only the row that each user really reports from.",
             setup.ground.name,
             setup.repeats()
         );
@@ -83,8 +89,9 @@ pub fn run(
             false,
             vec![
                 beside("entries, as the paper counts", "paper ratio", Some(VIOLATION_RATIO)),
-                series("entries, deployed", "deployed ratio"),
-                series("pairs of users, deployed", "deployed pairs"),
+                series("entries, over reported places (ours)", "reported ratio"),
+                series("entries of rows in use", "deployed ratio"),
+                series("pairs of users", "deployed pairs"),
             ],
         );
         ratio.flags = flags;
@@ -105,25 +112,18 @@ pub fn run(
     Ok(figures)
 }
 
-/// Random users among the places nearest to a random one.
-fn neighbours(city: &City, count: usize, seed: u64) -> Vec<u32> {
-    let centre = users(city, 1, seed)[0];
-    let mut places: Vec<u32> = (0..city.places() as u32).collect();
-    places.sort_by(|&a, &b| city.distance_km(centre, a).total_cmp(&city.distance_km(centre, b)));
-    places.truncate(3 * count);
-    let chosen = lrgeo_map::rng::SplitMix::new(!seed).choose(places.len(), count);
-    chosen.into_iter().map(|at| places[at]).collect()
-}
-
 fn measure(city: &City, plan: &Plan) -> Result<Values, MechanismError> {
     let built = build(by_name("lr-geo")?, city, plan, &())?;
     let found = violations(&built, &());
-    let pairs = (found.deployed.pairs as f64).max(1.0);
     let mut numbers = values([
         ("paper ratio", found.as_the_paper_counts.violation_ratio()),
+        ("reported ratio", found.among_reported.violation_ratio()),
         ("deployed ratio", found.deployed.violation_ratio()),
-        ("deployed pairs", found.deployed.violated_pairs as f64 / pairs),
     ]);
+    if found.deployed.pairs > 0 {
+        let share = found.deployed.violated_pairs as f64 / found.deployed.pairs as f64;
+        numbers.insert("deployed pairs".into(), share);
+    }
     if found.deployed.worst_log_excess.is_finite() {
         numbers.insert("worst excess".into(), found.deployed.worst_log_excess);
     }
@@ -163,25 +163,33 @@ fn errors(round: &Round, city: &City, plan: &Plan) -> Vec<f64> {
     errors
 }
 
-/// Cells from 0.05 to 0.275 km: how many entries of the table may stand behind an uploaded coefficient.
+/// Cells from 0.05 to 0.275 km: how many entries of the table may stand behind an uploaded coefficient, over 100
+/// uploads as in the paper.
 pub fn matched(
     setup: &Setup<'_>,
     notebook: &mut Notebook,
     progress: &dyn Progress,
 ) -> Result<Vec<Figure>, MechanismError> {
-    let steps = [0.05, 0.1, 0.15, 0.2, 0.275];
-    let repeats = if setup.quick { 2 } else { setup.repeats().min(5) };
-    progress.begin("matched rows", steps.len() as u64 * repeats);
+    let steps = setup.pick(&[0.1, 0.275][..], &CELLS_KM, &CELLS_KM);
+    let uploads = setup.pick(3, 20, 100);
+    let places = setup.pick(25, PLACES, PLACES);
+    progress.begin("matched rows", steps.len() as u64 * uploads);
     let (mut by_value, mut share) = (Vec::new(), Vec::new());
-    for cell_km in steps {
+    for &cell_km in steps {
+        let plan = Plan { table_cell: Length::from_km(cell_km)?, ..Plan::paper()? };
+        let city = std::cell::OnceCell::new();
         let mut entries = Vec::new();
-        for repeat in 0..repeats {
-            let key = format!("matched {cell_km} {repeat}");
+        for upload in 0..uploads {
+            let key = format!("matched {cell_km} {upload}");
             entries.push(notebook.measure(&key, || {
-                let seed = setup.seed_of(repeat);
-                let city = setup.ground.city(PLACES, seed)?;
-                let plan = Plan { table_cell: Length::from_km(cell_km)?, ..Plan::paper()? };
-                matches(&city, &plan, users(&city, 1, seed)[0])
+                let city = match city.get() {
+                    Some(city) => city,
+                    None => {
+                        let made = setup.ground.city_with(places, setup.seed, Targets::Uniform)?;
+                        city.get_or_init(|| made)
+                    }
+                };
+                matches(city, &plan, users(city, 1, setup.seed_of(upload))[0])
             })?);
             progress.advance(1);
         }
@@ -194,7 +202,7 @@ pub fn matched(
         id: id.to_owned(),
         title: title.to_owned(),
         about: format!(
-            "{}, K = {PLACES}: for each uploaded coefficient, the entries of the table (900 cells around the user) within the largest \
+            "{}, K = {places}, {uploads} uploads: for each uploaded coefficient, the entries of the table (900 cells around the user) within the largest \
              offset of it. The paper takes many matches for safety. A whole matrix of coefficients is matched by one place \
              nonetheless: see `lrgeo attack upload`.",
             setup.ground.name
@@ -217,7 +225,10 @@ pub fn matched(
     ])
 }
 
+/// Cells of the part of the table that is searched.
 const CELLS: usize = 900;
+/// Their sides.
+const CELLS_KM: [f64; 5] = [0.05, 0.1, 0.15, 0.2, 0.275];
 
 fn matches(city: &City, plan: &Plan, user: u32) -> Result<Values, MechanismError> {
     let Some(table) = city.table(plan.table_cell, &())? else { return Ok(Values::new()) };

@@ -4,6 +4,22 @@ use std::fmt::Write;
 
 use super::{Figure, Picture};
 
+/// All figures in one: columns `figure,series,x,mean,spread,repeats`, a row for every setting with values.
+pub(super) fn of_all(figures: &[Figure]) -> String {
+    let mut out = String::from("figure,series,x,mean,spread,repeats\n");
+    for figure in figures {
+        for series in &figure.series {
+            for point in &series.points {
+                let Some(mean) = point.mean() else { continue };
+                let spread = point.spread().map(|spread| spread.to_string()).unwrap_or_default();
+                let (id, name, x) = (&figure.id, field(&series.name), point.x);
+                let _ = writeln!(out, "{id},{name},{x},{mean},{spread},{}", point.values.len());
+            }
+        }
+    }
+    out
+}
+
 /// Columns `series,x,repeat,value,paper,note`; a setting without values is one row without repeat.
 pub(super) fn of_figure(figure: &Figure) -> String {
     let mut out = String::from("series,x,repeat,value,paper,note\n");

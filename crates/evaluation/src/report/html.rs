@@ -48,6 +48,7 @@ pub(super) fn page(report: &Report) -> String {
     );
     draw_contents(&mut out, report);
     out.push_str("<main>\n");
+    draw_verdict(&mut out, &report.verdict);
     draw_all_flags(&mut out, &report.figures);
     draw_settings(&mut out, &report.settings);
     if !report.figures.is_empty() {
@@ -70,6 +71,9 @@ pub(super) fn page(report: &Report) -> String {
 
 fn draw_contents(out: &mut String, report: &Report) {
     out.push_str("<nav aria-label=\"Contents\">\n<h2>Contents</h2>\n<ul>\n");
+    if !report.verdict.is_empty() {
+        out.push_str("<li><a href=\"#verdict\">What holds and what does not</a></li>\n");
+    }
     out.push_str("<li><a href=\"#flags\">Flags</a></li>\n");
     if !report.settings.is_empty() {
         out.push_str("<li><a href=\"#settings\">Settings</a></li>\n");
@@ -91,6 +95,18 @@ fn draw_links(out: &mut String, section: &str, name: &str, links: Vec<(&String, 
         let _ = writeln!(out, "<li><a href=\"#of-{}\">{}</a>{sign}</li>", Text(id), Text(title));
     }
     out.push_str("</ul></li>\n");
+}
+
+fn draw_verdict(out: &mut String, verdict: &[String]) {
+    if verdict.is_empty() {
+        return;
+    }
+    out.push_str("<section id=\"verdict\">\n<h2>What holds and what does not</h2>\n<ul>\n");
+    for sentence in verdict {
+        let (head, rest) = sentence.split_once(':').unwrap_or(("", sentence));
+        let _ = writeln!(out, "<li><strong>{}:</strong>{}</li>", Text(head), Text(rest));
+    }
+    out.push_str("</ul>\n</section>\n");
 }
 
 fn draw_all_flags(out: &mut String, figures: &[Figure]) {

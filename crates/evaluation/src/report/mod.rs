@@ -9,7 +9,7 @@ mod figure;
 mod html;
 mod mark;
 mod nonfinite;
-mod number;
+pub(crate) mod number;
 mod picture;
 mod plot;
 mod scale;
@@ -30,6 +30,9 @@ pub use figure::{Axis, Figure, Picture, Point, Series, Shown};
 pub struct Report {
     /// Its heading.
     pub title: String,
+    /// What holds and what does not, in sentences; first on the page.
+    #[serde(default)]
+    pub verdict: Vec<String>,
     /// Data, seeds, versions, machine: what somebody needs to repeat it.
     pub settings: Vec<(String, String)>,
     /// Tables and plots, in order.
@@ -44,7 +47,7 @@ impl Report {
         html::page(self)
     }
 
-    /// Writes `index.html`, `report.json` and `data/<id>.csv` of every figure and picture into a
+    /// Writes `index.html`, `report.json`, `means.csv` and `data/<id>.csv` of every figure and picture into a
     /// directory, each file whole or not at all, the page last.
     ///
     /// Ids become file names and anchors: one that is not of the letters `a-z`, digits and hyphens, or
@@ -71,6 +74,7 @@ impl Report {
         for (id, rows) in tables.chain(maps) {
             write_whole(&data.join(format!("{id}.csv")), [rows.as_bytes()])?;
         }
+        write_whole(&dir.join("means.csv"), [csv::of_all(&self.figures).as_bytes()])?;
         let path = dir.join("report.json");
         let json = serde_json::to_vec_pretty(self)
             .map_err(|error| MapError::file(&path, error.to_string()))?;

@@ -51,8 +51,13 @@ pub(super) fn value(value: f64) -> String {
     }
 }
 
+/// A number in a sentence: two significant digits.
+pub(crate) fn rounded(value: f64) -> String {
+    if value.is_finite() { significant(value, 2) } else { "infinity".into() }
+}
+
 /// A setting or a tick: up to six significant digits without closing zeros.
-pub(super) fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     if !value.is_finite() {
         return DASH.into();
     }

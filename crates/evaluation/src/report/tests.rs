@@ -50,6 +50,7 @@ fn sample() -> Report {
         vec![point(100.0, &[0.012, 0.017]), point(1600.0, &[17.0, 19.0])],
     );
     Report {
+        verdict: vec!["Holds: one <thing>. Here 1.".into()],
         title: "A report".into(),
         settings: vec![("seed".into(), "4711".into())],
         figures: vec![table, plot],
@@ -194,6 +195,7 @@ fn nothing_and_nonsense_are_drawn_as_a_dash() {
     let mut empty = figure("no-series", Shown::Plot, false, Vec::new());
     empty.series.clear();
     let mut report = Report {
+        verdict: Vec::new(),
         title: String::new(),
         settings: Vec::new(),
         figures: vec![

@@ -101,7 +101,8 @@ fn make(city: &City, plan: &Plan, progress: &dyn Progress) -> Result<Made, Mecha
 
 fn notes(city: &City, plan: &Plan, rule: TieRule) -> Vec<(&'static str, String)> {
     let radii = plan.radii;
-    let capped = radii.relevant_max.map_or(String::new(), |n| format!(", the {n} nearest at most"));
+    let which = if plan.sampled.is_some() { "sampled" } else { "the nearest" };
+    let capped = radii.relevant_max.map_or(String::new(), |n| format!(", {n} at most, {which}"));
     let mut notes = vec![
         ("Gamma", format!("{:.3} km{capped}", radii.relevant)),
         ("r_exp", format!("{:.3} km", radii.exponential)),

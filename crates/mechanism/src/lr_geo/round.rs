@@ -1,6 +1,7 @@
 //! What the server does with the uploads of a round (section 4.3 of the paper): one programme for
 //! all users, coupled by y.
 
+use lrgeo_optim::benders::{Guide, Options};
 use lrgeo_optim::presolve::idle_columns;
 use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts, Solution, Ties, benders, colgen};
 
@@ -17,6 +18,8 @@ pub struct Programme {
     pub columns: Vec<u32>,
     /// Rows of each user.
     rows: Vec<usize>,
+    /// What the rows weigh if every place is as likely as any other; the server does not know which they are.
+    reports: f64,
 }
 
 impl Programme {
@@ -40,7 +43,9 @@ impl Programme {
             let at = columns.partition_point(|&c| c < k);
             columns.insert(at, k);
         }
-        Self::over(columns, uploads, rule, notion, ceiling, None)
+        let reports = uploads.iter().map(|u| u.rows).sum::<usize>() as f64 / places as f64;
+        let programme = Self::over(columns, uploads, rule, notion, ceiling, None)?;
+        Ok(Self { reports, ..programme })
     }
 
     /// The programme of one user with a public y (spec section 9, `local`): tied entries are
@@ -100,7 +105,8 @@ impl Programme {
             bounds: Vec::new(),
             fixed_y,
         })?;
-        Ok(Self { problem, columns, rows })
+        let reports = height as f64 / width as f64;
+        Ok(Self { problem, columns, rows, reports })
     }
 
     /// Solves it with the engine of the plan.
@@ -108,8 +114,15 @@ impl Programme {
         let engine: idle_columns::Engine = match plan.engine {
             Engine::Benders => benders::solve,
             Engine::ColumnGeneration => colgen::solve,
+            Engine::PlainBenders => return self.solve_plainly(plan),
         };
         Ok(idle_columns::solve(&self.problem, &plan.settings(1e-6), engine)?)
+    }
+
+    /// As the paper does, with nothing of ours: no column is left out, and 0.01 km per report is near enough.
+    fn solve_plainly(&self, plan: &Plan) -> Result<Solution, MechanismError> {
+        let options = Options { guide: Guide::Master, reports: self.reports, ..Options::default() };
+        Ok(benders::solve_with(&self.problem, &plan.settings(0.0), &options)?)
     }
 
     /// The matrix of each user, row-major over the columns.

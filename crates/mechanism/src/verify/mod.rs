@@ -15,7 +15,10 @@ use rayon::prelude::*;
 use crate::{Built, Epsilon, ObfuscationMatrix, Rows};
 pub use finding::Finding;
 use finding::Pair;
-pub use round::{as_the_paper_counts, deployed_rows, promised, violation_bound};
+pub use round::{
+    among_reported, as_the_paper_counts, deployed_rows, promised, violation_bound,
+    violation_bound_between,
+};
 
 /// Above this many places, all pairs are proven along the paths of a witness where there is one.
 const EVERY_PAIR: usize = 2_000;

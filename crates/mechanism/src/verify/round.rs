@@ -117,43 +117,89 @@ pub fn deployed_rows(round: &Round, coords: &[Coord], epsilon: Epsilon, reach_km
     compare(&lines, coords, epsilon, reach_km, |_, _| Some(Columns::All))
 }
 
-/// As the paper counts: over all LR rows of all users, whether used or not.
+/// As the paper counts (Eq. 32): over all LR rows of all users, whether used or not, and over all of V. A
+/// column that nobody may report satisfies its inequality (0 <= 0) and counts.
 pub fn as_the_paper_counts(
     round: &Round,
     coords: &[Coord],
     epsilon: Epsilon,
     reach_km: f64,
 ) -> Finding {
+    let found = among_reported(round, coords, epsilon, reach_km);
+    Finding { checked: found.pairs * round.places as u64, ..found }
+}
+
+/// Ours: the same rows over the columns that somebody may report, so that a larger map around the same users
+/// does not make their ratio smaller.
+pub fn among_reported(round: &Round, coords: &[Coord], epsilon: Epsilon, reach_km: f64) -> Finding {
     compare(&lines(round, coords), coords, epsilon, reach_km, |_, _| Some(Columns::All))
 }
 
-/// Proposition 4.5 (2): the violation ratio as the paper counts it is at most this. Departure: the
-/// pairs are restricted to `d <= reach`, because the linear constraints hold for those only; and
-/// columns that nobody can report (zero everywhere) are left out of both sides.
+/// Proposition 4.5 (2): the violation ratio as the paper counts it is at most this. With a reach of infinity it
+/// is the formula as printed, which counts far pairs within a matrix as satisfied; linear constraints hold up to
+/// gamma only, so that with gamma the bound is one that holds.
 ///
-/// Under *own* the tied entries of rows that are not deployed may violate too (Theorem 4.4 fails for
-/// them), so there the bound is stated for *each* only and this gives 1 where it does not apply.
+/// Departure: an entry tied in both rows is counted as satisfied if its two factors satisfy Geo-Ind, whatever y
+/// is. Under *each* they always do, and this is the paper's count; under *own* Theorem 4.4 fails for some rows
+/// that are not deployed, and those entries are not counted.
 pub fn violation_bound(round: &Round, coords: &[Coord], reach_km: f64) -> f64 {
-    if round.ties.range == RangeRule::Own {
-        return 1.0;
+    let all: Vec<usize> = (0..round.users.len()).collect();
+    bound_of(round, coords, reach_km, &all)
+}
+
+/// Proposition 4.5 (1): the same for two users of the round, by their numbers.
+pub fn violation_bound_between(
+    round: &Round,
+    coords: &[Coord],
+    reach_km: f64,
+    users: [usize; 2],
+) -> f64 {
+    bound_of(round, coords, reach_km, &users)
+}
+
+/// A row without its probabilities: of every place, the logarithm of the factor that ties it; NaN where it is free.
+struct Kernel {
+    user: usize,
+    place: u32,
+    log: Vec<f64>,
+}
+
+fn bound_of(round: &Round, coords: &[Coord], reach_km: f64, users: &[usize]) -> f64 {
+    let located: Vec<Located> = coords[..round.places].iter().map(|at| at.located()).collect();
+    let mut kernels = Vec::new();
+    for &user in users {
+        let matrix = &round.users[user];
+        let user_km = distances(located[matrix.place as usize], &located);
+        for &place in &matrix.relevant {
+            let row_km = distances(located[place as usize], &located);
+            let log = |(&row, &user): (&f64, &f64)| {
+                round.ties.factor(row, user).map_or(f64::NAN, f64::ln)
+            };
+            let log = row_km.iter().zip(&user_km).map(log).collect();
+            kernels.push(Kernel { user, place, log });
+        }
     }
-    let lines = lines(round, coords);
-    let (mut covered, mut all) = (0u64, 0u64);
-    for (a, here) in lines.iter().enumerate() {
-        for there in &lines[..a] {
-            let km = coords[here.place as usize].distance_km(coords[there.place as usize]);
-            if km > reach_km {
+    let epsilon = round.ties.epsilon.value();
+    let counts = |a: usize| {
+        let (here, mut covered, mut all) = (&kernels[a], 0u64, 0u64);
+        for (b, there) in kernels.iter().enumerate() {
+            let km = located[here.place as usize].distance_km(located[there.place as usize]);
+            if a == b || km > reach_km {
                 continue;
             }
-            all += here.tied.len() as u64;
+            all += round.places as u64;
             covered += match here.user == there.user {
-                true => here.tied.len() as u64,
+                true => round.places as u64,
                 false => {
-                    let both = here.tied.iter().zip(&there.tied);
-                    both.filter(|(a, b)| **a && **b).count() as u64
+                    let both = here.log.iter().zip(&there.log);
+                    // Not a number is not at most anything: free entries are not covered.
+                    both.filter(|(x, y)| **x - **y <= epsilon * km).count() as u64
                 }
             };
         }
-    }
+        (covered, all)
+    };
+    let add = |x: (u64, u64), y: (u64, u64)| (x.0 + y.0, x.1 + y.1);
+    let (covered, all) = (0..kernels.len()).into_par_iter().map(counts).reduce(|| (0, 0), add);
     1.0 - covered as f64 / (all as f64).max(1.0)
 }

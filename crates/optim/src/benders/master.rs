@@ -7,7 +7,7 @@
 //!
 //! Ours: the row sums' own cuts (`sum_k f_ik y_k <= 1` over tied entries, the Farkas rays everybody
 //! knows in advance) are in H from the start. The minimiser leaps from corner to corner, so its value is
-//! used (the lower bound), and the next y comes from `path`.
+//! used (the lower bound), and the next y comes from `path`; `plain` has it as the paper has it.
 
 use super::subproblem::Subproblem;
 use crate::certificate::rounding::LowSum;
@@ -39,10 +39,11 @@ impl Cut {
 /// What the master finds.
 #[derive(Debug)]
 pub(super) enum Stage1 {
-    /// Proven lower bound of the whole problem, and the row duals behind it.
+    /// Proven lower bound of the whole problem, the row duals behind it, and the minimiser.
     Guess {
         lower_bound: f64,
         mu: Vec<f64>,
+        y: Vec<f64>,
     },
     /// The feasibility cuts contradict each other: no y at all. The row with the largest share.
     Infeasible {
@@ -69,7 +70,25 @@ pub(super) struct Master {
 }
 
 impl Master {
+    /// With the cuts of the row sums, which need nobody's advice.
     pub(super) fn new(subproblems: &[Subproblem], fixed_y: Option<&[f64]>) -> Self {
+        let mut master = Self::without_cuts(subproblems, fixed_y);
+        for (m, program) in subproblems.iter().map(|subproblem| &subproblem.program).enumerate() {
+            if master.shared.is_empty() {
+                break;
+            }
+            for p in 0..program.rows.len() {
+                let mut mu = vec![0.0; program.rows.len()];
+                mu[p] = -1.0;
+                let ray = Multipliers { mu, lambda: vec![0.0; program.inequalities.len()] };
+                master.forbid(m, program.affine_bound(&ray, Costs::Ignored));
+            }
+        }
+        master
+    }
+
+    /// With an empty cut set, as in appendix C.
+    pub(super) fn without_cuts(subproblems: &[Subproblem], fixed_y: Option<&[f64]>) -> Self {
         let programs = || subproblems.iter().map(|subproblem| &subproblem.program);
         let columns = programs().next().map_or(0, |program| program.columns);
         let mut anchor: Vec<Option<(usize, f64)>> = vec![None; columns];
@@ -84,7 +103,7 @@ impl Master {
         }
         let free = fixed_y.is_none();
         let shared: Vec<usize> = (0..columns).filter(|&k| free && anchor[k].is_some()).collect();
-        let mut master = Self {
+        Self {
             rows: programs().map(|program| program.rows.len()).sum(),
             groups: subproblems.len(),
             group_rows: programs().map(|program| program.rows.clone()).collect(),
@@ -96,19 +115,7 @@ impl Master {
             anchor,
             fixed_y: fixed_y.map_or_else(|| vec![0.0; columns], <[f64]>::to_vec),
             cuts: Vec::new(),
-        };
-        for (m, program) in programs().enumerate() {
-            if master.shared.is_empty() {
-                break;
-            }
-            for p in 0..program.rows.len() {
-                let mut mu = vec![0.0; program.rows.len()];
-                mu[p] = -1.0;
-                let ray = Multipliers { mu, lambda: vec![0.0; program.inequalities.len()] };
-                master.forbid(m, program.affine_bound(&ray, Costs::Ignored));
-            }
         }
-        master
     }
 
     /// Adds the optimality cut `w_m + alpha^m y >= bound(y)`.
@@ -168,7 +175,7 @@ impl Master {
                 let (y, w) = solution.x.split_at(self.shared.len());
                 let y = self.spread(y);
                 self.rest_and_wake(multipliers, &y, w);
-                Stage1::Guess { lower_bound: proof.constant.max(0.0), mu: proof.mu }
+                Stage1::Guess { lower_bound: proof.constant.max(0.0), mu: proof.mu, y }
             }
         }
     }

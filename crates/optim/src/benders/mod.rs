@@ -3,13 +3,14 @@
 //!
 //! Both bounds of Proposition 4.2 hold at every iteration and are recorded: the master relaxes the problem
 //! (lower bound, proven again from its multipliers), and subproblems that all have a solution give a
-//! matrix (upper bound, strictly feasible). Departures from the letter: the y to try is not the master's
-//! minimiser but comes from the central path (`path`), and so does a second cut per user and iteration;
-//! subproblems are solved by column generation (`subproblem`).
+//! matrix (upper bound, strictly feasible). Departures from the letter: by default the y to try is not the
+//! master's minimiser but comes from the central path (`path`), and so does a second cut per user and iteration;
+//! `plain` has the letter ([`Guide`]). Subproblems are solved by column generation (`subproblem`).
 
 mod cholesky;
 mod master;
 mod path;
+mod plain;
 mod subproblem;
 #[cfg(test)]
 mod tests;
@@ -47,6 +48,18 @@ const TIGHTENING: f64 = 0.1;
 /// Subproblems are solved ten times as well as the whole, but never beyond what doubles resolve.
 const FINEST_GAP: f64 = 1e-7;
 
+/// Which y is tried next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Guide {
+    /// One of the central path of the whole problem: ours.
+    #[default]
+    CentralPath,
+    /// The master's minimiser: the paper's letter.
+    Master,
+    /// The middle between the master's minimiser and the best so far.
+    InOut,
+}
+
 /// What Benders takes besides the common settings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
@@ -56,11 +69,13 @@ pub struct Options {
     /// Reports that the problem's costs stand for: the sum of the priors p_i, 1 when costs already
     /// are per report.
     pub reports: f64,
+    /// Which y is tried next.
+    pub guide: Guide,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { absolute_gap: PAPER_GAP, reports: 1.0 }
+        Self { absolute_gap: PAPER_GAP, reports: 1.0, guide: Guide::default() }
     }
 }
 
@@ -84,7 +99,10 @@ pub(crate) fn attempt(
     settings: &Settings,
     options: &Options,
 ) -> Result<Solution, Error> {
-    coincident::solve(problem, settings, |merged| solve_merged(merged, settings, options))
+    coincident::solve(problem, settings, |merged| match options.guide {
+        Guide::CentralPath => solve_merged(merged, settings, options),
+        Guide::Master | Guide::InOut => plain::solve(merged, settings, options),
+    })
 }
 
 fn solve_merged(
@@ -130,7 +148,7 @@ fn solve_merged(
         }
         // Stage 1: the master's best guess of y and w under all cuts.
         match master.solve(&limits) {
-            Stage1::Guess { lower_bound, mu } => best.prove(mu, lower_bound),
+            Stage1::Guess { lower_bound, mu, .. } => best.prove(mu, lower_bound),
             Stage1::Infeasible { row } => {
                 return Err(Error::Infeasible { row, reason: Infeasibility::RowsContradict });
             }

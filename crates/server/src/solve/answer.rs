@@ -1,9 +1,9 @@
 //! From a solution to what its users are sent.
 
+use lrgeo_mechanism::Plan;
 use lrgeo_mechanism::lr_geo::coefficients::Coefficients;
 use lrgeo_mechanism::lr_geo::round::Programme;
 use lrgeo_mechanism::verify::{Finding, by_distance};
-use lrgeo_mechanism::{Engine, Plan};
 use lrgeo_optim::Solution;
 use lrgeo_protocol::offload::{Certificate, Shared, UserMatrix};
 
@@ -76,15 +76,11 @@ fn certificate(
     shared: Shared,
     finding: &Finding,
 ) -> Certificate {
-    let engine = match plan.engine {
-        Engine::ColumnGeneration => "colgen",
-        Engine::Benders => "benders",
-    };
     // A user with one relevant place has no pair to compare.
     let excess = finding.worst_log_excess.max(solution.certificate.worst_log_excess);
     Certificate {
         shared,
-        engine: engine.to_owned(),
+        engine: plan.engine.name().to_owned(),
         status: solution.status.as_str().to_owned(),
         users: users as u32,
         cost: solution.objective,

@@ -1,0 +1,74 @@
+//! Classes of places whose users upload the same: a defence against what uploads tell where places are uneven (the
+//! paper's first open question), with a proof.
+//!
+//! The map is cut, the longer side first, into parts of at least k and less than 2k places. A user's relevant places are
+//! those within Gamma of the middle of its part, and the part itself. So the set of rows is a function of the part; under
+//! range rule *each* the columns are the union of the rows' ranges, hence one too; and distances and costs follow from
+//! rows and columns. Rows are shuffled, so an upload is a function of the part and of nothing else of the user.
+//! Therefore it leaks at most log2(number of parts) bits, and of k equally likely places none is guessed with a
+//! probability above 1/k. The price is that a user's place is no longer in the middle of its relevant places.
+
+use lrgeo_map::geo::Coord;
+use lrgeo_map::neighbours::NeighbourGraph;
+
+use crate::Geography;
+
+/// The parts of a map: each at least `count` places, unless there are fewer in all; places ascending.
+pub fn classes(coords: &[Coord], count: usize) -> Vec<Vec<u32>> {
+    let mut parts = Vec::new();
+    cut(coords, (0..coords.len() as u32).collect(), count.max(1), &mut parts);
+    parts
+}
+
+fn cut(coords: &[Coord], mut part: Vec<u32>, count: usize, parts: &mut Vec<Vec<u32>>) {
+    if part.len() < 2 * count {
+        part.sort_unstable();
+        parts.push(part);
+        return;
+    }
+    let at = |v: &u32| coords[*v as usize];
+    let width = |of: &dyn Fn(Coord) -> f64| {
+        let values = part.iter().map(|v| of(at(v)));
+        let (low, high) = values
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+        high - low
+    };
+    let shrink = at(&part[0]).lat().to_radians().cos();
+    let tall = width(&Coord::lat) >= width(&Coord::lon) * shrink;
+    let key = |v: &u32| if tall { at(v).lat() } else { at(v).lon() };
+    part.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.cmp(b)));
+    let upper = part.split_off(part.len() / 2);
+    cut(coords, part, count, parts);
+    cut(coords, upper, count, parts);
+}
+
+/// The relevant places of a user: its own first, then those of its part and around the middle of it, ascending.
+pub(crate) fn relevant(
+    places: &Geography,
+    graph: Option<&NeighbourGraph>,
+    relevant_km: f64,
+    count: usize,
+    user: u32,
+) -> Vec<u32> {
+    let part = classes(places.coords(), count).into_iter().find(|part| part.contains(&user));
+    let part = part.unwrap_or_else(|| vec![user]);
+    let mean = |of: &dyn Fn(Coord) -> f64| {
+        part.iter().map(|&v| of(places.coords()[v as usize])).sum::<f64>() / part.len() as f64
+    };
+    let (lat, lon) = (mean(&Coord::lat), mean(&Coord::lon));
+    let away = |v: &&u32| {
+        let at = places.coords()[**v as usize];
+        (at.lat() - lat).powi(2) + (at.lon() - lon).powi(2)
+    };
+    let middle = part.iter().min_by(|a, b| away(a).total_cmp(&away(b))).copied().unwrap_or(user);
+    let near = match graph {
+        Some(graph) => graph.within(middle, relevant_km),
+        None => places.index().within(places.coords()[middle as usize], relevant_km),
+    };
+    let mut all: Vec<u32> = near.into_iter().map(|(v, _)| v).chain(part).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.retain(|v| *v != user);
+    all.insert(0, user);
+    all
+}
