@@ -89,12 +89,7 @@ const METHODS: [Method; 10] = [
         change: remapped,
         printed: None,
     },
-    Method {
-        name: "ExpMech, remapped (ours)",
-        kind: "exp",
-        change: exp_remapped,
-        printed: None,
-    },
+    Method { name: "ExpMech, remapped (ours)", kind: "exp", change: exp_remapped, printed: None },
     Method {
         name: "published, all pairs (ours)",
         kind: "published",
