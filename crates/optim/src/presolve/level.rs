@@ -31,13 +31,16 @@ struct Tuning {
 const TUNING: Tuning =
     Tuning { radius: 1.0, neighbours: 2.0, shared: 1.25, arcs: 3.0, kernels: 4.0, nearest: 12 };
 
+/// Rows of the net that are near another row, and how far they are.
+type Near = Vec<(u32, f64)>;
+
 /// The problem on a net of its rows, and the way back.
 pub(crate) struct Level {
     pub(crate) problem: Problem,
     /// The columns of the finer problem that this one has, in ascending order.
     pub(crate) columns: Vec<usize>,
-    /// For every row of the finer problem the near ones of the net, and how far they are.
-    near: Vec<Vec<(u32, f64)>>,
+    /// For every row of the finer problem.
+    near: Vec<Near>,
     radius: f64,
 }
 
@@ -147,11 +150,7 @@ fn net(problem: &Problem, graph: &Graph, radius: f64) -> Vec<u32> {
 }
 
 /// For every row the near rows of the net with their distances, and the arcs between rows of the net.
-fn surroundings(
-    graph: &Graph,
-    net: &[u32],
-    radius: f64,
-) -> (Vec<Vec<(u32, f64)>>, Vec<(usize, usize, f64)>) {
+fn surroundings(graph: &Graph, net: &[u32], radius: f64) -> (Vec<Near>, Vec<(usize, usize, f64)>) {
     let mut position = vec![None; graph.nodes()];
     for (v, &row) in net.iter().enumerate() {
         position[row as usize] = Some(v);
