@@ -184,7 +184,6 @@ fn bad_input_is_refused_by_name_and_leaves_nothing() {
         ("--epsilon 9999/km", "epsilon"),
         ("--epsilon 1/km --kind magic", "--kind"),
         ("--epsilon 1/km --kind lp --gamma 300m", "gamma"),
-        ("--epsilon 1/km --kind lr-geo", "users"),
         ("--epsilon 1/km --kind lr-geo --users users", "users: line 1"),
         ("--epsilon 1/km --kind lr-geo --users far", "users: line 1"),
         ("--epsilon 1/km --kind lr-geo --users random:0", "--users"),
