@@ -8,6 +8,9 @@ use super::{Entry, Notebook, Setup, axis, neighbours, point};
 use crate::report::{Axis, Figure, Point, Series, Shown};
 
 const USERS: usize = 10;
+/// Entries of every repeat at each r_exp.
+type Sweep = Vec<(f64, Vec<Entry>)>;
+
 /// r_exp, in kilometres.
 const EXPONENTIAL: [f64; 7] = [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0];
 /// r_obf, in kilometres.
@@ -45,7 +48,7 @@ pub fn run(
         }
         Ok::<Vec<Entry>, MechanismError>(entries)
     };
-    let mut rounds: Vec<(f64, Vec<(f64, Vec<Entry>)>)> = Vec::new();
+    let mut rounds: Vec<(f64, Sweep)> = Vec::new();
     for obfuscation in OBFUSCATION {
         let mut line = Vec::new();
         for exponential in EXPONENTIAL.into_iter().filter(|e| *e <= obfuscation) {
