@@ -47,6 +47,8 @@ fn what_is_shown_last_is_what_comes_out_and_costs_never_rise() {
         assert!(solution.lower_bound <= optimum.objective * (1.0 + 1e-9), "{lines}");
         // Without any optimiser: a mixture of kernels.
         assert!(solution.objective <= 1.2 * optimum.objective, "{lines}: {}", solution.objective);
+        // The first matrix is there before the first pricing, and is not kept waiting for it.
+        assert_eq!(solution.iterations == 0, lines == 1, "{lines}");
         before = solution.objective;
     }
 }

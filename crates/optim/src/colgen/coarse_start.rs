@@ -6,7 +6,7 @@
 
 use super::tuning::TUNING;
 use super::{Run, attempt};
-use crate::cone::{node_weights, warm_start};
+use crate::cone::node_weights;
 use crate::presolve::level::Level;
 use crate::settings::Settings;
 use crate::solve::SIZES;
@@ -32,7 +32,9 @@ impl Run<'_> {
         };
         let Ok(coarse) = attempt(&level.problem, &settings) else { return false };
         let mu = level.duals(&coarse.certificate.mu, smooth);
-        warm_start(&self.blocks, &mut self.trees, &mu, self.settings.threads != 1);
+        if !self.price_first(&mu) {
+            return true;
+        }
         self.push_others(&mu);
         self.start_smooth(mu);
         // The duals are near: no wider a box, and no master that is solved less far, than if iterations had led here.

@@ -51,7 +51,9 @@ impl Run<'_> {
     /// differ by orders of magnitude, and near enough everywhere for pricing to be cheap.
     pub(super) fn start_smooth(&mut self, smooth: Vec<f64>) {
         // Far from every shortest-path tree.
-        warm_start(&self.blocks, &mut self.trees, &smooth, self.settings.threads != 1);
+        if !self.price_first(&smooth) {
+            return;
+        }
         self.master.mu = smooth;
         let (feasible, found) = self.separate();
         for (index, point) in &found {
@@ -61,6 +63,15 @@ impl Run<'_> {
         self.master.mu = feasible.mu;
         self.master.box_centre.clone_from(&self.master.mu);
         self.master.start(0.1 * self.scale());
+    }
+
+    /// Prices every column for the first time, which may take longer than there is; `false` where time is over and there is a matrix to hand out.
+    pub(super) fn price_first(&mut self, mu: &[f64]) -> bool {
+        let (stop, has_matrix) = (self.stop, self.incumbent.matrix.is_some());
+        let is_over = || has_matrix && stop.requested();
+        let parallel = self.settings.threads != 1;
+        warm_start(&self.blocks, &mut self.trees, mu, parallel, is_over);
+        !is_over()
     }
 
     fn add_first_columns(&mut self) {

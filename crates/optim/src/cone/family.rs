@@ -43,8 +43,15 @@ pub(crate) fn family(
     family
 }
 
-/// Prices every cone from its own tree or, where fewer subtrees of that one would rather move, from that of the member before it.
-pub(crate) fn warm_start(blocks: &Blocks, trees: &mut [Tree], mu: &[f64], parallel: bool) {
+/// Prices every cone from its own tree or, where fewer subtrees of that one would rather move, from that of the member before it; until `is_over`,
+/// after which trees stay as they are.
+pub(crate) fn warm_start(
+    blocks: &Blocks,
+    trees: &mut [Tree],
+    mu: &[f64],
+    parallel: bool,
+    is_over: impl Fn() -> bool + Sync + Send,
+) {
     let families = families(blocks);
     let mut take = |member: &Member| std::mem::take(&mut trees[member.column as usize]);
     let mut classes: Vec<Vec<Tree>> =
@@ -52,7 +59,7 @@ pub(crate) fn warm_start(blocks: &Blocks, trees: &mut [Tree], mu: &[f64], parall
     let one = |(index, trees): (usize, &mut Vec<Tree>), work: &mut (Scratch, Vec<f64>)| {
         let (scratch, w) = work;
         for (at, member) in families[index].iter().enumerate() {
-            if blocks.is_aborted() {
+            if blocks.is_aborted() || is_over() {
                 return;
             }
             let block = &blocks.blocks[member.column as usize];
@@ -145,7 +152,7 @@ mod tests {
         let nowhere = vec![f64::NEG_INFINITY; blocks.blocks.len()];
         let mut alone = blocks.first_trees(false);
         let mut taught = blocks.first_trees(false);
-        warm_start(&blocks, &mut taught, &mu, true);
+        warm_start(&blocks, &mut taught, &mu, true, || false);
         let alone = price_all(&blocks, &mut alone, &mu, &nowhere, false);
         let taught = price_all(&blocks, &mut taught, &mu, &nowhere, false);
         assert!(alone.bound < 0.0);

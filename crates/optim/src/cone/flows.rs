@@ -17,7 +17,7 @@ pub(crate) fn flows(problem: &Problem, mu: &[f64]) -> Result<Vec<Vec<ArcFlow>>, 
     let mut blocks = Blocks::new(problem)?;
     let mut trees = blocks.first_trees(true);
     let nowhere = vec![f64::NEG_INFINITY; trees.len()];
-    warm_start(&blocks, &mut trees, mu, true);
+    warm_start(&blocks, &mut trees, mu, true, || false);
     price_all(&blocks, &mut trees, mu, &nowhere, true);
     Ok(Prover::new(problem).flows(&blocks, &trees, mu))
 }
