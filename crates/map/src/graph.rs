@@ -34,6 +34,16 @@ pub enum Metric {
     Time,
 }
 
+impl Metric {
+    /// Kilometres per millimetre, or minutes per millisecond.
+    pub fn scale(self) -> f64 {
+        match self {
+            Metric::Distance => 1e-6,
+            Metric::Time => 1.0 / 60_000.0,
+        }
+    }
+}
+
 /// The arcs of one direction and metric: those of node `v` are `first[v] .. first[v + 1]`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Adjacency {

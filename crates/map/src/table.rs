@@ -1,31 +1,32 @@
 //! The cost reference table (section 4.5): what the server publishes so that a client can work out
 //! its own costs without knowing the targets.
 //!
-//! The streets are cut into fine cells (the paper's V-hat), each standing for the street node
-//! nearest to its centre. The paper's table has one line per pair of cells; this one keeps the
-//! (cells x targets) matrix and works out `beta` for the pairs that are asked for, because 100 m
-//! cells over a city are tens of thousands and their pairs a billion.
+//! The streets are cut into fine cells or road segments (the paper's V-hat, [`Division`]), each standing for a street
+//! node. The paper's table has one line per pair of cells; this one keeps the (cells x targets) matrix and works out
+//! `beta` for the pairs that are asked for, because 100 m cells over a city are tens of thousands and their pairs a billion.
 //!
-//! Departure: the offset of a place from its cell is a travel cost, not a haversine distance, and
-//! counts the worse direction. Only so do Lemmas B.1 and B.2 hold (spec section 3).
+//! Departure: the offset of a place from its cell is measured as the loss is (a travel cost counts the worse direction),
+//! not always a haversine distance. Only so do Lemmas B.1 and B.2 hold (spec section 3). Every loss has a table: travel time
+//! has offsets in time, the straight line in straight lines, and losses from a file have the places themselves as V-hat.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use rayon::prelude::*;
+mod cells;
 
 use crate::MapError;
 use crate::file::{Fingerprint, Kind, Reader, Writer};
 use crate::geo::{BoundingBox, Coord};
-use crate::graph::{Direction, Metric, StreetGraph};
+use crate::graph::Metric;
 use crate::index::SpatialIndex;
 use crate::map::{Map, get_coords, get_distribution, put_coords};
-use crate::places::{Grid, Place};
+use crate::places::Grid;
 use crate::progress::Progress;
-use crate::search::Search;
 use crate::travel::{Origin, TravelMatrix};
-use crate::units::{Length, Travel, travel_from_km};
+use crate::units::{Length, Travel};
+use crate::utility::{LossMatrix, StraightLine, Utility, UtilityKind};
 
 /// A slice with more cells than this is refused: its square would not fit a phone.
 pub const MAX_SLICE_CELLS: usize = 4_000;
@@ -33,19 +34,83 @@ pub const MAX_SLICE_CELLS: usize = 4_000;
 /// Fixed tiles are this many cells wide.
 const TILE_CELLS: u32 = 20;
 
-/// The table: cells, how far each is from every target, and which cell stands for each place.
+/// How V-hat is made of the streets (section 4.5.1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Division {
+    /// The cells of a grid, each at the street node nearest to its centre.
+    Grid(Length),
+    /// Segments of the roads, no longer than this: each at a node from and to which every node of it has half as long a
+    /// way at most. So no place is farther from its own than that, whatever rivers and one-way streets a cell would hide.
+    Segments(Length),
+}
+
+impl Division {
+    /// The side of a cell, or the length of a segment.
+    pub fn length(self) -> Length {
+        match self {
+            Division::Grid(length) | Division::Segments(length) => length,
+        }
+    }
+}
+
+impl From<Length> for Division {
+    fn from(cell: Length) -> Self {
+        Division::Grid(cell)
+    }
+}
+
+impl fmt::Display for Division {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Division::Grid(cell) => write!(f, "cells of {cell}"),
+            Division::Segments(length) => write!(f, "road segments of {length}"),
+        }
+    }
+}
+
+/// What `beta` is between cells.
+enum Reference {
+    /// Of travel, from how far each cell is from every target.
+    Travel(TravelMatrix),
+    /// The straight line between them.
+    Straight(StraightLine),
+    /// Losses of one's own between the places, which are the cells.
+    Given(Arc<dyn Utility>),
+}
+
+impl Reference {
+    fn utility(&self) -> &dyn Utility {
+        match self {
+            Reference::Travel(travel) => travel,
+            Reference::Straight(straight) => straight,
+            Reference::Given(given) => &**given,
+        }
+    }
+
+    /// Units of `beta` per unit of an offset: those are whole millimetres or milliseconds.
+    fn scale(&self) -> f64 {
+        match self {
+            Reference::Travel(travel) => travel.scale(),
+            Reference::Straight(_) | Reference::Given(_) => Metric::Distance.scale(),
+        }
+    }
+}
+
+/// The table: cells, what a wrong one costs, and which cell stands for each place.
 pub struct CostTable {
-    cell: Length,
+    division: Division,
     grid: Grid,
     cells: Vec<Coord>,
-    travel: TravelMatrix,
+    reference: Reference,
     places: Vec<PlaceCell>,
+    /// No place is farther from its cell by air, in kilometres.
+    margin_km: f64,
     /// The map it was made from.
     pub map: Fingerprint,
     /// Finds cells by distance; made when the first circle is asked for.
     index: OnceLock<SpatialIndex>,
     /// Worked out when it is first asked for: every cell has its part in it.
-    ceiling_km: OnceLock<f64>,
+    ceiling: OnceLock<f64>,
 }
 
 /// The cell that stands for a place, and how wrong that is at most.
@@ -53,7 +118,7 @@ pub struct CostTable {
 pub struct PlaceCell {
     /// Which cell (the paper's v-hat).
     pub cell: u32,
-    /// `o_v = max(tc(v, v_hat), tc(v_hat, v))` in millimetres.
+    /// `o_v = max(tc(v, v_hat), tc(v_hat, v))` in millimetres, or milliseconds where the loss is one of time.
     pub offset: Travel,
 }
 
@@ -73,63 +138,82 @@ pub struct Slice {
     pub cells: Vec<u32>,
     /// Where they are.
     pub coords: Vec<Coord>,
-    /// `beta(i, k)` in kilometres, row-major over `cells`.
+    /// `beta(i, k)` in the unit of the loss, row-major over `cells`.
     pub beta: Vec<f64>,
 }
 
 const KIND: Kind =
-    Kind { tag: *b"table   ", name: "cost table", version: 1, made_by: "lrgeo cost-table build" };
+    Kind { tag: *b"table   ", name: "cost table", version: 2, made_by: "lrgeo cost-table build" };
 
 impl CostTable {
-    /// Builds the table of a map with cells of side `cell`.
+    /// Builds the table of a map for one of the losses that are measured on it.
     pub fn build(
         map: &Map,
         version: Fingerprint,
-        cell: Length,
+        division: Division,
+        loss: UtilityKind,
         progress: &dyn Progress,
     ) -> Result<Self, MapError> {
         let streets = map.graph.coords();
-        let bounds = BoundingBox::around(streets.iter().copied()).ok_or(MapError::Empty {
-            what: "street graph",
-            advice: "the map has no street".into(),
-        })?;
-        if cell.m() < 1.0 {
-            return Err(MapError::invalid(
-                "cell",
-                "table cells below 1 m make no sense; use --cell 100m",
-            ));
-        }
-        let grid = Grid::new(bounds, cell);
-        let nodes = representatives(streets, &grid);
+        let grid = grid(map, division)?;
+        let nodes = match division {
+            Division::Grid(_) => cells::nearest_to_centres(streets, &grid),
+            Division::Segments(length) => cells::middles(&map.graph, length),
+        };
+        let cells: Vec<Coord> = nodes.iter().map(|&node| streets[node as usize]).collect();
         let origins: Vec<Origin> = nodes.iter().map(|&node| Origin { node, leg: 0 }).collect();
-        let travel = TravelMatrix::new(
-            &map.graph,
-            map.travel,
-            Metric::Distance,
-            &origins,
-            &map.targets,
-            progress,
-        )?;
-        let places = assign(&map.graph, &map.places, &nodes, cell, progress);
-        let cells = nodes.iter().map(|&node| streets[node as usize]).collect();
-        Ok(Self::from_parts(cell, grid, cells, travel, places, version))
+        let travel = |metric| {
+            TravelMatrix::new(&map.graph, map.travel, metric, &origins, &map.targets, progress)
+        };
+        let begin = division.length();
+        let assigned = |metric| cells::assign(map, metric, &nodes, begin, progress);
+        let (reference, places) = match loss {
+            UtilityKind::TravelDistance => {
+                (Reference::Travel(travel(Metric::Distance)?), assigned(Metric::Distance))
+            }
+            UtilityKind::TravelTime => {
+                (Reference::Travel(travel(Metric::Time)?), assigned(Metric::Time))
+            }
+            UtilityKind::StraightLine => {
+                let straight = StraightLine::new(cells.clone());
+                (Reference::Straight(straight), cells::nearest_by_air(&map.places, &cells))
+            }
+        };
+        let margin_km = cells::margin_km(&map.places, &places, &cells, division);
+        Ok(Self::from_parts(division, grid, cells, reference, places, margin_km, version))
+    }
+
+    /// The table of losses of one's own, which are known between places and nowhere else: V-hat is V, and no offset is
+    /// needed.
+    pub fn given(
+        map: &Map,
+        version: Fingerprint,
+        division: Division,
+        losses: Arc<dyn Utility>,
+    ) -> Result<Self, MapError> {
+        let grid = grid(map, division)?;
+        let cell = |cell| PlaceCell { cell, offset: 0 };
+        let places: Vec<PlaceCell> = (0..map.places.len() as u32).map(cell).collect();
+        let (cells, reference) = (map.coords(), Reference::Given(losses));
+        Ok(Self::from_parts(division, grid, cells, reference, places, 0.0, version))
     }
 
     fn from_parts(
-        cell: Length,
+        division: Division,
         grid: Grid,
         cells: Vec<Coord>,
-        travel: TravelMatrix,
+        reference: Reference,
         places: Vec<PlaceCell>,
+        margin_km: f64,
         map: Fingerprint,
     ) -> Self {
-        let (index, ceiling_km) = (OnceLock::new(), OnceLock::new());
-        Self { cell, grid, cells, travel, places, map, index, ceiling_km }
+        let (index, ceiling) = (OnceLock::new(), OnceLock::new());
+        Self { division, grid, cells, reference, places, margin_km, map, index, ceiling }
     }
 
-    /// The side of a cell.
-    pub fn cell(&self) -> Length {
-        self.cell
+    /// How V-hat was made.
+    pub fn division(&self) -> Division {
+        self.division
     }
 
     /// Where the cells are: each at its street node.
@@ -137,9 +221,27 @@ impl CostTable {
         &self.cells
     }
 
-    /// How far each cell is from every target.
-    pub fn travel(&self) -> &TravelMatrix {
-        &self.travel
+    /// `beta` between cells, row-major.
+    pub fn beta(&self, rows: &[u32], columns: &[u32]) -> Vec<f64> {
+        self.reference.utility().losses(rows, columns)
+    }
+
+    /// The unit of `beta`.
+    pub fn unit(&self) -> &'static str {
+        self.reference.utility().unit()
+    }
+
+    /// How far each cell is from every target, where the loss is one of travel.
+    pub fn travel(&self) -> Option<&TravelMatrix> {
+        match &self.reference {
+            Reference::Travel(travel) => Some(travel),
+            Reference::Straight(_) | Reference::Given(_) => None,
+        }
+    }
+
+    /// The offset of a place in the unit of `beta`.
+    pub fn offset(&self, place: u32) -> f64 {
+        f64::from(self.places[place as usize].offset) * self.reference.scale()
     }
 
     /// For every place of the map, its cell and offset.
@@ -147,11 +249,9 @@ impl CostTable {
         &self.places
     }
 
-    /// By how much a circle of places must grow to hold their cells: a place is never farther
-    /// from its cell by air than by street. At least a cell's diagonal (spec section 3).
+    /// By how much a circle of places must grow to hold their cells (spec section 3).
     pub fn margin_km(&self) -> f64 {
-        let worst = self.places.iter().map(|p| p.offset).max().unwrap_or(0);
-        (f64::from(worst) * 1e-6).max(self.cell.km() * std::f64::consts::SQRT_2)
+        self.margin_km
     }
 
     /// The estimates of `c(i,k) / p_i` between places, row-major: `beta + o_i + o_k`, never below
@@ -166,10 +266,10 @@ impl CostTable {
     }
 
     /// No upper estimate between places is larger: a public constant.
-    pub fn ceiling_km(&self) -> f64 {
-        *self.ceiling_km.get_or_init(|| {
+    pub fn ceiling(&self) -> f64 {
+        *self.ceiling.get_or_init(|| {
             let worst = self.places.iter().map(|p| p.offset).max().unwrap_or(0);
-            self.travel.largest_beta() + 2.0 * f64::from(worst) * self.travel.scale()
+            self.reference.utility().ceiling() + 2.0 * f64::from(worst) * self.reference.scale()
         })
     }
 
@@ -178,10 +278,10 @@ impl CostTable {
             places.iter().map(|&v| self.places[v as usize].cell).collect()
         };
         let offset = |v: u32| u64::from(self.places[v as usize].offset);
-        let mut values = self.travel.beta(&cells(rows), &cells(columns));
+        let mut values = self.beta(&cells(rows), &cells(columns));
         for (&i, line) in rows.iter().zip(values.chunks_exact_mut(columns.len().max(1))) {
             for (&k, value) in columns.iter().zip(line) {
-                *value = with(*value, (offset(i) + offset(k)) as f64 * self.travel.scale());
+                *value = with(*value, (offset(i) + offset(k)) as f64 * self.reference.scale());
             }
         }
         values
@@ -247,7 +347,7 @@ impl CostTable {
             });
         }
         let coords = cells.iter().map(|&cell| self.cells[cell as usize]).collect();
-        let beta = self.travel.beta(&cells, &cells);
+        let beta = self.beta(&cells, &cells);
         Ok(Slice { cells, coords, beta })
     }
 
@@ -256,12 +356,22 @@ impl CostTable {
         let mut file = Writer::new(KIND);
         file.bytes("map", self.map.0.to_vec());
         let [origin, step] = self.grid.to_arrays();
-        file.numbers("grid", origin.into_iter().chain(step).chain([self.cell.km()]));
+        file.numbers("grid", origin.into_iter().chain(step));
         file.numbers("size", [self.grid.rows, self.grid.columns]);
+        let is_grid = matches!(self.division, Division::Grid(_));
+        let length = self.division.length().km();
+        file.numbers("division", [f64::from(u8::from(is_grid)), length, self.margin_km]);
         put_coords(&mut file, "cells", self.cells.iter().copied());
         file.numbers("places", self.places.iter().flat_map(|p| [p.cell, p.offset]));
-        file.numbers("weights", self.travel.weights().iter().copied());
-        file.numbers("travel", self.travel.values().iter().copied());
+        match &self.reference {
+            Reference::Travel(travel) => {
+                file.bytes("metric", vec![u8::from(travel.metric() == Metric::Time)]);
+                file.numbers("weights", travel.weights().iter().copied());
+                file.numbers("travel", travel.values().iter().copied());
+            }
+            Reference::Straight(_) => {}
+            Reference::Given(losses) => file.numbers("losses", losses.all()),
+        }
         file.save(path)
     }
 
@@ -273,8 +383,16 @@ impl CostTable {
         let (numbers, size) = (file.numbers::<f64>("grid")?, file.numbers::<u32>("size")?);
         let grid = Grid::from_arrays(&numbers, &size)
             .ok_or_else(|| file.broken("grid", "does not describe cells"))?;
-        let cell = numbers.last().copied().unwrap_or(0.0);
-        let cell = Length::from_km(cell).map_err(|e| file.broken("grid", &e.to_string()))?;
+        let &[is_grid, length, margin_km] = file.numbers::<f64>("division")?.as_slice() else {
+            return Err(file.broken("division", "must be three numbers"));
+        };
+        let length =
+            Length::from_km(length).map_err(|e| file.broken("division", &e.to_string()))?;
+        let division =
+            if is_grid == 0.0 { Division::Segments(length) } else { Division::Grid(length) };
+        if !(margin_km.is_finite() && margin_km >= 0.0) {
+            return Err(file.broken("division", "has a margin that is no distance"));
+        }
         let cells = get_coords(&file, "cells")?;
         let places: Vec<PlaceCell> = file
             .numbers::<u32>("places")?
@@ -284,83 +402,38 @@ impl CostTable {
         if places.iter().any(|p| p.cell as usize >= cells.len()) {
             return Err(file.broken("places", "refers to an unknown cell"));
         }
-        let (weights, values) = (get_distribution(&file, "weights")?, file.numbers("travel")?);
-        if values.len() != weights.len() * cells.len() {
-            return Err(file.broken("travel", "disagrees with cells or weights in length"));
-        }
-        let travel = TravelMatrix::from_parts(Metric::Distance, weights, values)?;
-        Ok(Self::from_parts(cell, grid, cells, travel, places, map))
+        let reference = get_reference(&file, &cells)?;
+        Ok(Self::from_parts(division, grid, cells, reference, places, margin_km, map))
     }
 }
 
-/// For every cell with a street node in it, the node nearest to its centre; in order of cells.
-fn representatives(nodes: &[Coord], grid: &Grid) -> Vec<u32> {
-    let mut best = BTreeMap::<(u32, u32), (f64, u32)>::new();
-    for (node, &coord) in nodes.iter().enumerate() {
-        let cell = grid.cell_of(coord);
-        let distance = grid.centre(cell.0, cell.1).distance_km(coord);
-        let entry = best.entry(cell).or_insert((distance, node as u32));
-        if distance < entry.0 {
-            *entry = (distance, node as u32);
-        }
+fn get_reference(file: &Reader<'_>, cells: &[Coord]) -> Result<Reference, MapError> {
+    if file.has("losses") {
+        let losses = LossMatrix::new(cells.len(), file.numbers("losses")?)?;
+        return Ok(Reference::Given(Arc::new(losses)));
     }
-    best.into_values().map(|(_, node)| node).collect()
+    if !file.has("travel") {
+        return Ok(Reference::Straight(StraightLine::new(cells.to_vec())));
+    }
+    let metric = match file.bytes("metric")? {
+        [0] => Metric::Distance,
+        [1] => Metric::Time,
+        _ => return Err(file.broken("metric", "is neither distance nor time")),
+    };
+    let (weights, values) = (get_distribution(file, "weights")?, file.numbers("travel")?);
+    if values.len() != weights.len() * cells.len() {
+        return Err(file.broken("travel", "disagrees with cells or weights in length"));
+    }
+    Ok(Reference::Travel(TravelMatrix::from_parts(metric, weights, values)?))
 }
 
-/// For every place the cell with the smallest offset, by searches both ways in a growing circle.
-fn assign(
-    graph: &StreetGraph,
-    places: &[Place],
-    nodes: &[u32],
-    cell: Length,
-    progress: &dyn Progress,
-) -> Vec<PlaceCell> {
-    let mut cell_of_node = vec![u32::MAX; graph.node_count()];
-    for (cell, &node) in nodes.iter().enumerate() {
-        cell_of_node[node as usize] = cell as u32;
+/// The grid of the tiles, and of the cells where those are a grid.
+fn grid(map: &Map, division: Division) -> Result<Grid, MapError> {
+    let bounds = BoundingBox::around(map.graph.coords().iter().copied())
+        .ok_or(MapError::Empty { what: "street graph", advice: "the map has no street".into() })?;
+    if division.length().m() < 1.0 {
+        let reason = "cells or segments of the table below 1 m make no sense; use 100m";
+        return Err(MapError::invalid("cell", reason));
     }
-    progress.begin("cells of places", places.len() as u64);
-    let assigned = places
-        .par_iter()
-        .map_init(
-            || (Search::new(graph, Metric::Distance), Search::new(graph, Metric::Distance)),
-            |(out, back), place| {
-                let mut limit = travel_from_km(cell.km());
-                loop {
-                    let found = nearest_cell(out, back, place, limit, &cell_of_node);
-                    // Cells outside the circle are farther than the limit in one direction.
-                    if let Some(found) = found {
-                        progress.advance(1);
-                        return found;
-                    }
-                    limit = limit.saturating_mul(2);
-                }
-            },
-        )
-        .collect();
-    progress.end();
-    assigned
-}
-
-/// The best cell within `limit` both ways; on a strongly connected graph some limit finds one.
-fn nearest_cell(
-    out: &mut Search<'_>,
-    back: &mut Search<'_>,
-    place: &Place,
-    limit: Travel,
-    cell_of_node: &[u32],
-) -> Option<PlaceCell> {
-    let there = out.within(place.node, Direction::Forward, limit);
-    back.within(place.node, Direction::Reversed, limit);
-    there
-        .into_iter()
-        .filter(|&(node, _)| cell_of_node[node as usize] != u32::MAX)
-        .filter_map(|(node, forth)| {
-            let both = forth.max(back.distance(node)?);
-            Some(PlaceCell {
-                cell: cell_of_node[node as usize],
-                offset: both.saturating_add(place.leg),
-            })
-        })
-        .min_by_key(|found| (found.offset, found.cell))
+    Ok(Grid::new(bounds, division.length()))
 }

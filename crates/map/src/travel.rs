@@ -143,10 +143,7 @@ impl TravelMatrix {
 
     /// Kilometres per millimetre, or minutes per millisecond.
     pub fn scale(&self) -> f64 {
-        match self.metric {
-            Metric::Distance => 1e-6,
-            Metric::Time => 1.0 / 60_000.0,
-        }
+        self.metric.scale()
     }
 
     /// `beta` between each of `rows` and each of `columns`, row-major, in kilometres or minutes.

@@ -62,7 +62,7 @@ impl UtilityKind {
             UtilityKind::TravelTime => {
                 Box::new(TravelMatrix::of_places(map, Metric::Time, progress)?)
             }
-            UtilityKind::StraightLine => Box::new(StraightLine { coords: map.coords() }),
+            UtilityKind::StraightLine => Box::new(StraightLine::new(map.coords())),
         })
     }
 }
@@ -93,6 +93,13 @@ impl Utility for TravelMatrix {
 #[derive(Clone, Debug)]
 pub struct StraightLine {
     coords: Vec<Coord>,
+}
+
+impl StraightLine {
+    /// Between these.
+    pub fn new(coords: Vec<Coord>) -> Self {
+        Self { coords }
+    }
 }
 
 impl Utility for StraightLine {

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{Scratch, random_map};
 use lrgeo_map::MapError;
 use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, Weights, build};
@@ -9,12 +11,13 @@ use lrgeo_map::demo::demo_city;
 use lrgeo_map::graph::{Direction, Metric};
 use lrgeo_map::map::{Map, Source, TravelMode};
 use lrgeo_map::neighbours::NeighbourGraph;
+use lrgeo_map::places::Place;
 use lrgeo_map::region::Region;
 use lrgeo_map::search::Search;
-use lrgeo_map::table::{CostTable, MAX_SLICE_CELLS, Tile};
+use lrgeo_map::table::{CostTable, Division, MAX_SLICE_CELLS, PlaceCell, Tile};
 use lrgeo_map::travel::TravelMatrix;
 use lrgeo_map::units::{Length, UNREACHABLE};
-use lrgeo_map::utility::{Utility, UtilityKind};
+use lrgeo_map::utility::{LossMatrix, Utility, UtilityKind};
 
 /// Adding up a few dozen numbers of a few kilometres in another order.
 const ROUNDING: f64 = 1e-12;
@@ -35,7 +38,11 @@ fn demo_map(metres: f64) -> Map {
 }
 
 fn table(map: &Map, metres: f64) -> CostTable {
-    CostTable::build(map, map.version(), Length::from_m(metres).unwrap(), &()).unwrap()
+    table_of(map, Division::Grid(Length::from_m(metres).unwrap()), UtilityKind::TravelDistance)
+}
+
+fn table_of(map: &Map, division: Division, loss: UtilityKind) -> CostTable {
+    CostTable::build(map, map.version(), division, loss, &()).unwrap()
 }
 
 /// `sum_l q_l |tc(i,l) - tc(k,l)|` in the plainest way (Eq. 3-5).
@@ -83,15 +90,17 @@ fn beta_is_the_plain_sum_for_every_number_of_targets() {
 }
 
 /// Lemma B.1: never below the truth; Lemma B.2: never above it. Every pair.
-fn check_lemmas(map: &Map, cell_m: f64) -> (f64, f64) {
-    let truth = TravelMatrix::of_places(map, Metric::Distance, &()).unwrap();
-    let table = table(map, cell_m);
+fn check_lemmas(map: &Map, division: Division, loss: UtilityKind) -> (f64, f64) {
+    let truth = loss.of(map, &()).unwrap();
+    let table = table_of(map, division, loss);
+    assert_eq!(table.unit(), truth.unit());
     let places: Vec<u32> = (0..map.places.len() as u32).collect();
     let (lower, upper) = (table.lower(&places, &places), table.upper(&places, &places));
     for (at, ((low, true_cost), up)) in lower.iter().zip(truth.all()).zip(&upper).enumerate() {
         let (i, k) = (at / places.len(), at % places.len());
         assert!(*low <= true_cost + ROUNDING, "B.2 at {i}, {k}: {low} > {true_cost}");
         assert!(true_cost <= *up + ROUNDING, "B.1 at {i}, {k}: {true_cost} > {up}");
+        assert!(*up <= table.ceiling(), "the ceiling is below {up}");
     }
     (lower.iter().sum(), upper.iter().sum())
 }
@@ -100,8 +109,11 @@ fn check_lemmas(map: &Map, cell_m: f64) -> (f64, f64) {
 fn both_lemmas_hold_on_random_one_way_streets() {
     for seed in 0..25 {
         let map = random_map(seed, 20 + 10 * seed as usize, 30, 1 + seed as usize);
-        for cell in [40.0, 250.0, 1000.0] {
-            check_lemmas(&map, cell);
+        for length in [40.0, 250.0, 1000.0].map(|m| Length::from_m(m).unwrap()) {
+            for (loss, _) in UtilityKind::ALL {
+                check_lemmas(&map, Division::Grid(length), loss);
+                check_lemmas(&map, Division::Segments(length), loss);
+            }
         }
     }
 }
@@ -109,9 +121,49 @@ fn both_lemmas_hold_on_random_one_way_streets() {
 #[test]
 fn both_lemmas_hold_on_the_demo_city_and_finer_cells_are_closer() {
     let map = demo_map(500.0);
-    let (coarse_low, coarse_up) = check_lemmas(&map, 400.0);
-    let (fine_low, fine_up) = check_lemmas(&map, 50.0);
-    assert!(coarse_low < fine_low && fine_up < coarse_up);
+    for (loss, name) in UtilityKind::ALL {
+        for division in [Division::Grid as fn(Length) -> Division, Division::Segments] {
+            let of = |m| check_lemmas(&map, division(Length::from_m(m).unwrap()), loss);
+            let ((coarse_low, coarse_up), (fine_low, fine_up)) = (of(400.0), of(50.0));
+            assert!(coarse_low < fine_low && fine_up < coarse_up, "{name}");
+        }
+    }
+}
+
+#[test]
+fn no_place_is_farther_from_its_road_segment_than_half_of_it() {
+    let map = demo_map(500.0);
+    let length = Length::from_m(200.0).unwrap();
+    let worst = |division| {
+        let table = table_of(&map, division, UtilityKind::TravelDistance);
+        let beyond = |(place, cell): (&Place, &PlaceCell)| cell.offset - place.leg;
+        let worst = map.places.iter().zip(table.places()).map(beyond).max().unwrap();
+        (table.cells().len(), f64::from(worst) * 1e-3)
+    };
+    let (segments, by_road) = worst(Division::Segments(length));
+    assert!(by_road <= 100.0, "{by_road} m");
+    // What cells do not promise: behind a one-way street or a river a node of the same cell is farther than its diagonal.
+    let (cells, by_cell) = worst(Division::Grid(length));
+    assert!(
+        by_cell > 200.0 * 2f64.sqrt(),
+        "{cells} cells: {by_cell} m, {segments} segments: {by_road} m"
+    );
+}
+
+#[test]
+fn losses_of_ones_own_have_a_table_that_is_exact() {
+    let map = random_map(3, 60, 12, 4);
+    let losses: Vec<f64> = (0..144).map(|at| f64::from(at * 7 % 31)).collect();
+    let own = LossMatrix::new(12, losses.clone()).unwrap();
+    let division = Division::Grid(Length::from_m(100.0).unwrap());
+    let table = CostTable::given(&map, map.version(), division, Arc::new(own)).unwrap();
+    let places: Vec<u32> = (0..12).collect();
+    assert_eq!(table.upper(&places, &places), losses);
+    assert_eq!(table.lower(&places, &places), losses);
+    let scratch = Scratch::new("given");
+    table.save(&scratch.path("given.lrtable")).unwrap();
+    let again = CostTable::open(&scratch.path("given.lrtable")).unwrap();
+    assert_eq!(again.upper(&places, &places), losses);
 }
 
 #[test]
@@ -123,7 +175,7 @@ fn haversine_offsets_as_the_paper_has_them_would_break_the_lemma() {
     let straight =
         |v: usize| map.places[v].coord.distance_km(table.cells()[table.places()[v].cell as usize]);
     let cells: Vec<u32> = table.places().iter().map(|p| p.cell).collect();
-    let beta = table.travel().beta(&cells, &cells);
+    let beta = table.beta(&cells, &cells);
     let n = map.places.len();
     let broken =
         (0..n * n).filter(|&at| truth[at] > beta[at] + straight(at / n) + straight(at % n)).count();
@@ -194,7 +246,7 @@ fn tiles_are_fixed_and_hold_every_cell_once() {
     let (&tile, cells) = tiles.iter().nth(tiles.len() / 2).unwrap();
     let slice = table.tile_slice(&[tile, tile]).unwrap();
     assert_eq!(&slice.cells, cells);
-    assert_eq!(slice.beta, table.travel().beta(cells, cells));
+    assert_eq!(slice.beta, table.beta(cells, cells));
     let error = table.tile_slice(&[Tile { row: 900, column: 1 }]).unwrap_err().to_string();
     assert!(error.starts_with("tile: 900,1"), "{error}");
 }
