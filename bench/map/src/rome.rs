@@ -11,6 +11,7 @@ use lrgeo_map::search::Search;
 use lrgeo_map::table::CostTable;
 use lrgeo_map::travel::TravelMatrix;
 use lrgeo_map::units::Length;
+use lrgeo_map::utility::UtilityKind;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::machine::{ask_child, best_of, on_threads, peak_memory};
@@ -159,7 +160,10 @@ fn table_cells(data: &Path, cell: &str) -> usize {
     let mut map = rome(data).expect("Rome");
     map.targets.truncate(1);
     let cell = Length::from_m(cell.parse().expect("metres")).expect("cell");
-    CostTable::build(&map, map.version(), cell, &()).expect("table").cells().len()
+    CostTable::build(&map, map.version(), cell.into(), UtilityKind::TravelDistance, &())
+        .expect("table")
+        .cells()
+        .len()
 }
 
 /// Builds the table with cells of `metres` (none for 0) and prints the peak memory.
@@ -167,7 +171,8 @@ pub fn table_once(data: &Path, metres: f64) {
     let map = rome(data).expect("Rome");
     if metres > 0.0 {
         let cell = Length::from_m(metres).expect("cell");
-        CostTable::build(&map, map.version(), cell, &()).expect("table");
+        CostTable::build(&map, map.version(), cell.into(), UtilityKind::TravelDistance, &())
+            .expect("table");
     }
     println!("{}", peak_memory());
 }

@@ -3,7 +3,7 @@
 use lrgeo_evaluation::experiments::{Ground, central_city};
 use lrgeo_map::rng::SplitMix;
 use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
-use lrgeo_mechanism::relevant::geo_ind_graph;
+use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph};
 use lrgeo_mechanism::verify::verify;
 use lrgeo_mechanism::{City, Plan, Rows, build, by_name};
 use lrgeo_optim::Settings;
@@ -56,16 +56,18 @@ fn rounds(city: &City, users: &dyn Fn(u64) -> Vec<u32>) -> (String, Value) {
     let mut plan =
         Plan { allow_disconnected: true, sampled: None, ..Plan::paper().expect("a plan") };
     plan.solver = Settings { threads: 1, ..Settings::default() };
-    let table = city.table(plan.table_cell, &()).expect("a table");
-    let (graph, costs) = (geo_ind_graph(city, &plan), Costs::of(city, table.as_deref()));
+    let tables = city.tables(plan.division, &()).expect("a table");
+    let (graph, costs) = (geo_ind_graph(city, &plan), Costs::of(city, &tables, vec![1.0]));
+    let rule = TieRule::of(&plan, city).expect("a rule");
     let kind = by_name("lr-geo").expect("registered");
     let (mut round, mut client, mut verifying) = (Vec::new(), Vec::new(), Vec::new());
     let (mut columns, mut failed) = (Vec::new(), 0);
     for repeat in 0..ROUNDS {
         plan.users = users(SEED + repeat);
         let (_, prepared) = timed(|| {
+            let how = (&plan, &rule);
             let prepare =
-                |&user: &u32| UserPart::prepare(city, graph.as_deref(), &costs, &plan, user);
+                |&user: &u32| UserPart::prepare(city, graph.as_deref(), &costs, how, user);
             plan.users.iter().map(prepare).collect::<Vec<UserPart>>()
         });
         let (built, took) = timed(|| build(kind, city, &plan, &()));

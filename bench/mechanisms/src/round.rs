@@ -128,17 +128,18 @@ fn best<T>(mut work: impl FnMut() -> T) -> (T, f64) {
 
 fn race(city: &City, plan: &Plan) -> Result<Race, MechanismError> {
     let graph = geo_ind_graph(city, plan);
-    let table = city.table(plan.table_cell, &())?;
-    let costs = Costs::of(city, table.as_deref());
+    let tables = city.tables(plan.division, &())?;
+    let costs = Costs::of(city, &tables, vec![1.0]);
+    let rule = TieRule::of(plan, city)?;
     let (parts, clients) = best(|| {
-        let prepare = |&user: &u32| UserPart::prepare(city, graph.as_deref(), &costs, plan, user);
+        let prepare =
+            |&user: &u32| UserPart::prepare(city, graph.as_deref(), &costs, (plan, &rule), user);
         plan.users.iter().map(prepare).collect::<Vec<UserPart>>()
     });
     let uploads: Vec<_> = parts.iter().map(|part| &part.upload).collect();
-    let rule = TieRule::of(plan)?;
     let (solved, server) = best(|| {
         let programme =
-            Programme::new(&uploads, rule, plan.notion, city.places(), costs.ceiling())?;
+            Programme::new(&uploads, &rule, plan.notion, city.places(), costs.ceiling())?;
         let solution = programme.solve(plan)?;
         Ok::<_, MechanismError>((programme, solution))
     });

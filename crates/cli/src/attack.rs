@@ -202,8 +202,8 @@ impl OnMap {
         }
         let graph = geo_ind_graph(&city, &plan);
         let edge = attack::edges(&city, graph.as_deref(), &plan);
-        let table = city.table(plan.table_cell, ui)?;
-        let costs = Costs::of(&city, table.as_deref());
+        let tables = city.tables(plan.division, ui)?;
+        let costs = Costs::of(&city, &tables, vec![1.0]);
         let prints = Fingerprints::new(&city, graph.as_deref(), &costs, &plan, &edge, ui)?;
         let seed = self.common.seed;
         let distances = |aligned, defence| prints.distances(&users, aligned, defence, seed);
@@ -265,7 +265,7 @@ impl OnReports {
 
     fn users(&self, built: &Built, places: &Geography) -> Result<Vec<u32>, Failure> {
         let ids: Vec<&str> = built.ids.iter().map(String::as_str).collect();
-        self.common.users.among(places, &ids, self.common.seed)
+        self.common.users.among_places(places, &ids, self.common.seed)
     }
 
     fn repeat(self, ui: &Ui) -> Result<(), Failure> {

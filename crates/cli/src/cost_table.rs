@@ -2,16 +2,18 @@
 
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{ArgGroup, Args, Subcommand};
+use lrgeo_map::import::read_losses;
 use lrgeo_map::map::Map;
-use lrgeo_map::table::{CostTable, MAX_SLICE_CELLS, Slice, Tile};
+use lrgeo_map::table::{CostTable, Division, MAX_SLICE_CELLS, Slice, Tile};
 use lrgeo_map::units::Length;
 use lrgeo_map::write_whole;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::options::Circle;
+use crate::options::{Circle, Utility};
 use crate::ui::{Ui, count};
 
 #[derive(Subcommand)]
@@ -36,13 +38,22 @@ impl CostTableCommand {
 
 /// Make the cost reference table of a map.
 #[derive(Args)]
-#[command(after_help = "Example:\n  lrgeo cost-table build city.lrmap --cell 100m -o city.lrtable")]
+#[command(
+    after_help = "Examples:\n  lrgeo cost-table build city.lrmap --cell 100m -o city.lrtable\n  lrgeo cost-table build city.lrmap --segments 150m --utility travel-time -o minutes.lrtable"
+)]
 pub struct Build {
     /// The map.
     map: PathBuf,
     /// Side of the table's cells: finer is closer to the true costs.
     #[arg(long, default_value = "100m", allow_hyphen_values = true)]
     cell: Length,
+    /// Road segments of this length instead of cells.
+    #[arg(long, value_name = "LENGTH", conflicts_with = "cell", allow_hyphen_values = true)]
+    segments: Option<Length>,
+    /// What a wrong report costs: travel-distance (km), travel-time (min), straight-line (km), or a
+    /// matrix file (.npy, .csv).
+    #[arg(long, default_value = "travel-distance")]
+    utility: Utility,
     /// Where to write the table.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -54,7 +65,14 @@ pub struct Build {
 impl Build {
     fn run(self, ui: &Ui) -> Result<(), Failure> {
         let (map, version) = Map::open(&self.map)?;
-        let table = CostTable::build(&map, version, self.cell, ui)?;
+        let division = self.segments.map_or(Division::Grid(self.cell), Division::Segments);
+        let table = match &self.utility {
+            Utility::Measured(kind) => CostTable::build(&map, version, division, *kind, ui)?,
+            Utility::File(path) => {
+                let losses = Arc::new(read_losses(path, map.places.len())?);
+                CostTable::given(&map, version, division, losses)?
+            }
+        };
         table.save(&self.output)?;
         if self.json {
             ui.json(&as_json(&table));
@@ -97,23 +115,27 @@ impl Info {
     }
 }
 
-/// Offsets of the places in metres: mean and largest.
-fn offsets_m(table: &CostTable) -> (f64, f64) {
-    let offsets = table.places().iter().map(|p| f64::from(p.offset) / 1000.0);
+/// Offsets of the places in the unit of the loss: mean and largest.
+fn offsets(table: &CostTable) -> (f64, f64) {
+    let offsets = (0..table.places().len() as u32).map(|place| table.offset(place));
     let (sum, max) = offsets.fold((0.0, 0.0f64), |(sum, max), o| (sum + o, max.max(o)));
     (sum / table.places().len().max(1) as f64, max)
 }
 
 fn summary(table: &CostTable) -> String {
-    let (mean, max) = offsets_m(table);
+    let unit = table.unit();
+    let (mean, max) = offsets(table);
     let lines = [
         ("map version", table.map.to_string()),
+        ("cells", format!("{} {}", count(table.cells().len()), table.division())),
         (
-            "cells",
-            format!("{} of {}, each at a street node", count(table.cells().len()), table.cell()),
+            "targets",
+            table.travel().map_or("none: losses are between places".into(), |t| count(t.targets())),
         ),
-        ("targets", count(table.travel().targets())),
-        ("offsets", format!("{mean:.0} m from place to cell on average, {max:.0} m at most")),
+        (
+            "offsets",
+            format!("{mean:.3} {unit} from place to cell on average, {max:.3} {unit} at most"),
+        ),
         (
             "tiles",
             format!(
@@ -127,7 +149,7 @@ fn summary(table: &CostTable) -> String {
 }
 
 fn as_json(table: &CostTable) -> serde_json::Value {
-    let (mean, max) = offsets_m(table);
+    let (mean, max) = offsets(table);
     let tiles: Vec<_> = table
         .tiles()
         .iter()
@@ -135,18 +157,20 @@ fn as_json(table: &CostTable) -> serde_json::Value {
         .collect();
     json!({
         "map_version": table.map.to_string(),
-        "cell_km": table.cell().km(),
+        "division": table.division().to_string(),
+        "cell_km": table.division().length().km(),
         "cells": table.cells().len(),
         "places": table.places().len(),
-        "targets": table.travel().targets(),
-        "offset_m": { "mean": mean, "max": max },
+        "unit": table.unit(),
+        "targets": table.travel().map(|travel| travel.targets()),
+        "offset": { "mean": mean, "max": max },
         "margin_km": table.margin_km(),
         "tiles": tiles,
     })
 }
 
 /// Cut a slice out of a table: the cells of a circle or of fixed tiles, and beta between all of
-/// them, as CSV lines lat_i,lon_i,lat_k,lon_k,beta_km (the table of the paper's section 4.5.1) or as
+/// them, as CSV lines lat_i,lon_i,lat_k,lon_k,beta (the table of the paper's section 4.5.1) or as
 /// JSON.
 #[derive(Args)]
 #[command(
@@ -192,14 +216,14 @@ impl Cut {
         if self.json {
             let coords: Vec<_> = slice.coords.iter().map(|c| [c.lat(), c.lon()]).collect();
             let beta: Vec<&[f64]> = slice.beta.chunks_exact(slice.cells.len()).collect();
-            ui.json(&json!({"cells": slice.cells, "coords": coords, "beta_km": beta}));
+            ui.json(&json!({"cells": slice.cells, "coords": coords, "unit": table.unit(), "beta": beta}));
         }
         Ok(())
     }
 }
 
 fn slice_csv(slice: &Slice) -> String {
-    let mut out = String::from("lat_i,lon_i,lat_k,lon_k,beta_km\n");
+    let mut out = String::from("lat_i,lon_i,lat_k,lon_k,beta\n");
     for (i, row) in slice.coords.iter().zip(slice.beta.chunks_exact(slice.cells.len())) {
         for (k, beta) in slice.coords.iter().zip(row) {
             let _ = writeln!(

@@ -31,22 +31,22 @@ pub fn exact(
     ui: &Ui,
 ) -> Result<(), MechanismError> {
     let graph = geo_ind_graph(city, plan);
-    let table = city.table(plan.table_cell, ui)?;
-    let costs = Costs::of(city, table.as_deref());
+    let tables = city.tables(plan.division, ui)?;
+    let costs = Costs::of(city, &tables, vec![1.0]);
     let mut lines = Vec::new();
     for rounding in ROUNDINGS {
         let name = match rounding {
             0.0 => "as it is".to_owned(),
             km => format!("rounded to {:.0} m", 1000.0 * km),
         };
-        let leaks = leaks(city, graph.as_deref(), &costs, plan, rounding, ui);
+        let leaks = leaks(city, graph.as_deref(), &costs, plan, rounding, ui)?;
         lines.push(Line { name, leaks, parts: None, cost: None });
     }
     for count in CLASSES.into_iter().filter(|count| *count <= city.places()) {
         let mut alike = Plan { alike: Some(count), range: RangeRule::Each, ..plan.clone() };
         (alike.radii.relevant_max, alike.allow_disconnected) = (None, true);
         alike.users = users.to_vec();
-        let leaks = leaks(city, graph.as_deref(), &costs, &alike, 0.0, ui);
+        let leaks = leaks(city, graph.as_deref(), &costs, &alike, 0.0, ui)?;
         let built = build(by_name("lr-geo")?, city, &alike, ui)?;
         let parts = alike::classes(city.coords(), count).len();
         let name = format!("classes of {count} at least");

@@ -23,6 +23,7 @@ mod solve;
 mod tiles;
 mod ui;
 mod verify;
+mod ways;
 
 use std::process::ExitCode;
 

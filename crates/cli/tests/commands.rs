@@ -132,7 +132,7 @@ fn from_the_demo_city_to_a_slice_of_its_cost_table() {
         tile["row"], tile["column"]
     ));
     assert_eq!(slice["cells"].as_array().unwrap().len() as u64, tile["cells"].as_u64().unwrap());
-    assert_eq!(slice["beta_km"][0][0], 0.0);
+    assert_eq!(slice["beta"][0][0], 0.0);
     scratch.succeed("cost-table slice a.lrtable --circle 46.0,-30.0,600m -o slice.csv");
     let lines = std::fs::read_to_string(scratch.0.join("slice.csv")).unwrap().lines().count() - 1;
     let side = (lines as f64).sqrt();

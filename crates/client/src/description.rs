@@ -63,7 +63,7 @@ impl Described {
             .map_err(nonsense("places"))?;
         let plan = plan(&description.parameters).map_err(nonsense("parameters"))?;
         plan.check(&geography).map_err(nonsense("parameters"))?;
-        let ties = TieRule::of(&plan).map_err(nonsense("parameters"))?;
+        let ties = TieRule::of(&plan, &geography).map_err(nonsense("parameters"))?;
         Ok(Self { description, geography, plan, ties })
     }
 
@@ -86,7 +86,13 @@ impl Described {
                 vec![0.0; rows.len() * columns.len()]
             })
         });
-        let part = UserPart::prepare(&self.geography, graph.as_deref(), &costs, &plan, place.0);
+        let part = UserPart::prepare(
+            &self.geography,
+            graph.as_deref(),
+            &costs,
+            (&plan, &self.ties),
+            place.0,
+        );
         drop(costs);
         match failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
             Some(lie) => Err(lie),

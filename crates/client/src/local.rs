@@ -133,10 +133,8 @@ fn accuracy(
     let round = solve(common, described, local, slice, &OwnPlace(report), ROUGH_GAP)?;
     let coords = common.places.coords();
     let from = coords[report as usize];
-    let tied = |at: &Coord| {
-        let km = at.distance_km(from).max(described.ties.exponential_km.next_up());
-        local.y[report as usize] * described.ties.factor(km, km).unwrap_or(0.0)
-    };
+    let tied =
+        |at: &Coord| local.y[report as usize] * described.ties.tied_factor(at.distance_km(from));
     let mut likelihood: Vec<f64> = coords.iter().map(tied).collect();
     let column = round.columns.binary_search(&report);
     let missing = || Lie::nonsense(WHAT, "columns", "lack the reported place");
@@ -168,9 +166,9 @@ fn solve(
     let mut matrices = programme.split(&solution);
     let values = matrices.pop().unwrap_or_default();
     let columns = programme.columns.into();
-    let users = vec![UserMatrix { place, relevant, values }];
+    let users = vec![UserMatrix { place, shares: Vec::new(), relevant, values }];
     let coords = common.places.coords();
-    let round = Round { places: coords.len(), columns, users, ties: *ties };
+    let round = Round { places: coords.len(), columns, users, ties: ties.clone() };
     round.validate()?;
     let finding = promised(&round, coords, plan.epsilon, plan.notion.reach_km());
     if !finding.is_private() {
@@ -186,5 +184,5 @@ fn alone(
     upload: &Coefficients,
 ) -> Result<Programme, MechanismError> {
     let ceiling = described.description.table.ceiling;
-    Programme::alone(upload, described.ties, described.plan.notion, ceiling, &local.y)
+    Programme::alone(upload, &described.ties, described.plan.notion, ceiling, &local.y)
 }

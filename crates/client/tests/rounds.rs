@@ -36,13 +36,16 @@ fn a_degenerate_round_ends_with_exact_row_sums() {
             between: join.between,
             towards: join.towards,
             cost: join.cost,
+            ties: Vec::new(),
         }
+        .tie(&catalogue.ties)
     });
     let plan = &catalogue.plan;
     let uploads: Vec<&Coefficients> = uploads.iter().collect();
     let places = ground.places();
     let programme =
-        Programme::new(&uploads, catalogue.ties, plan.notion, places, catalogue.ceiling()).unwrap();
+        Programme::new(&uploads, &catalogue.ties, plan.notion, places, catalogue.ceiling())
+            .unwrap();
     let solution = programme.solve(plan).unwrap();
     assert!(solution.gap <= 1e-6, "{}", solution.gap);
     assert!(solution.certificate.worst_row_sum_error <= 1e-12);

@@ -77,7 +77,7 @@ pub fn assess(
         spending: spending(city, &built.rows),
         proof: built.proof,
         optimum: optimum.map_err(|error| error.to_string()),
-        bounds: cost_bounds(built, city, plan.table_cell, &settings, progress)?,
+        bounds: cost_bounds(built, city, plan.division, &settings, progress)?,
         violations: violations(built, progress),
         adversary: knowing,
         even_adversary,

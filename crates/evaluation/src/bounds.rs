@@ -6,7 +6,7 @@
 //! `c_tilde <= c <= c_hat` entry by entry (Lemmas B.1, B.2).
 
 use lrgeo_map::progress::Progress;
-use lrgeo_map::units::Length;
+use lrgeo_map::table::Division;
 use lrgeo_mechanism::rows::{Round, UserMatrix};
 use lrgeo_mechanism::{Built, City, Epsilon, MechanismError, Rows};
 use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts, Settings, solve};
@@ -30,8 +30,8 @@ impl CostBounds {
 /// Which costs the relaxed programme has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Costs {
-    /// The table's estimates from below, `c_tilde`, with cells of this side.
-    Lower(Length),
+    /// The tables' estimates from below, `c_tilde`, with these cells.
+    Lower(Division),
     /// The true ones, `c`: not known to any user, but to whoever evaluates.
     True,
 }
@@ -40,14 +40,14 @@ pub enum Costs {
 pub fn cost_bounds(
     built: &Built,
     city: &City,
-    table_cell: Length,
+    division: Division,
     settings: &Settings,
     progress: &dyn Progress,
 ) -> Result<Option<CostBounds>, MechanismError> {
     let (Rows::Users(round), Some(proof)) = (&built.rows, &built.proof) else { return Ok(None) };
     let reach_km = built.guarantee.notion.reach_km();
     let epsilon = built.guarantee.epsilon;
-    let costs = Costs::Lower(table_cell);
+    let costs = Costs::Lower(division);
     let lower = relaxed(round, city, epsilon, reach_km, costs, settings, progress)?;
     Ok(Some(CostBounds { upper: proof.cost, lower }))
 }
@@ -64,19 +64,25 @@ pub fn relaxed(
     progress: &dyn Progress,
 ) -> Result<f64, MechanismError> {
     let all: Vec<u32> = (0..city.places() as u32).collect();
-    let table = match costs {
-        Costs::Lower(cell) => city.table(cell, progress)?,
-        Costs::True => None,
+    let tables = match costs {
+        Costs::Lower(division) => city.tables(division, progress)?,
+        Costs::True => Vec::new(),
     };
     progress.begin("lower bound of Theorem 4.7", round.users.len() as u64);
     let (mut total, mut weight) = (0.0, 0.0);
     for user in &round.users {
         let prior: Vec<f64> = user.relevant.iter().map(|&i| city.prior()[i as usize]).collect();
         weight += prior.iter().sum::<f64>();
-        let mut cost = match &table {
-            Some(table) => table.lower(&user.relevant, &all),
-            None => city.utility().losses(&user.relevant, &all),
-        };
+        // Of a city with one way all go it.
+        let shares = if user.shares.is_empty() { &[1.0][..] } else { &user.shares };
+        let mut cost = vec![0.0; user.relevant.len() * all.len()];
+        for (way, share) in shares.iter().enumerate() {
+            let losses = match tables.get(way) {
+                Some(table) => table.lower(&user.relevant, &all),
+                None => city.ways()[way].utility().losses(&user.relevant, &all),
+            };
+            cost.iter_mut().zip(losses).for_each(|(sum, loss)| *sum += share * loss);
+        }
         for (line, p) in cost.chunks_exact_mut(all.len()).zip(&prior) {
             line.iter_mut().for_each(|c| *c *= p);
         }

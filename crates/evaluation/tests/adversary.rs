@@ -136,13 +136,13 @@ fn users_are_attacked_one_by_one_over_their_own_rows() {
     let columns: Vec<u32> = vec![0, 2, 3, 9, 15];
     let city = random_city(3, 16);
     let plan = Plan::new(&city, Epsilon::per_km(1.5).unwrap());
-    let ties = lrgeo_mechanism::relevant::TieRule::of(&plan).unwrap();
+    let ties = lrgeo_mechanism::relevant::TieRule::of(&plan, &city).unwrap();
     let users: Vec<UserMatrix> = [vec![4, 1, 2, 8], vec![9, 10, 11], vec![0]]
         .into_iter()
         .map(|relevant: Vec<u32>| {
             let values =
                 relevant.iter().flat_map(|_| random_row(&mut rng, columns.len(), 2)).collect();
-            UserMatrix { place: relevant[0], relevant, values }
+            UserMatrix { place: relevant[0], shares: Vec::new(), relevant, values }
         })
         .collect();
     let expected = users.iter().map(|user| {

@@ -41,8 +41,8 @@ fn costs_name_everybody_and_a_prior_hardly_anybody() {
     let graph = geo_ind_graph(&city, &plan);
     let edge = edges(&city, graph.as_deref(), &plan);
     assert!(edge.contains(&true));
-    let table = city.table(plan.table_cell, &()).unwrap();
-    let costs = Costs::of(&city, table.as_deref());
+    let tables = city.tables(plan.division, &()).unwrap();
+    let costs = Costs::of(&city, &tables, vec![1.0]);
     let prints = Fingerprints::new(&city, graph.as_deref(), &costs, &plan, &edge, &()).unwrap();
     let users = everybody(&city);
     assert_eq!(prints.costs(&users).unwrap().all.top_1, 1.0);

@@ -102,7 +102,7 @@ fn the_best_cost_lies_between_the_bounds_of_the_theorems() {
         for kind in ["lr-geo", "lr-geo-f"] {
             let built = build(by_name(kind).unwrap(), &city, &plan, &()).unwrap();
             let settings = Settings::default();
-            let bounds = cost_bounds(&built, &city, plan.table_cell, &settings, &());
+            let bounds = cost_bounds(&built, &city, plan.division, &settings, &());
             let bounds = bounds.unwrap().expect("made per user");
             let Rows::Users(round) = &built.rows else { panic!("made per user") };
             let reach_km = built.guarantee.notion.reach_km();
@@ -127,7 +127,7 @@ fn the_best_cost_lies_between_the_bounds_of_the_theorems() {
             }
         }
         assert!(
-            cost_bounds(&lp, &city, plan.table_cell, &Settings::default(), &()).unwrap().is_none()
+            cost_bounds(&lp, &city, plan.division, &Settings::default(), &()).unwrap().is_none()
         );
     }
 }

@@ -99,6 +99,36 @@ pub struct BuildReport {
     pub targets_without_street: usize,
 }
 
+/// The same places, prior and targets on other streets: how somebody gets between them who moves differently.
+pub fn same_places(map: &Map, streets: Streets, travel: TravelMode) -> Result<Map, MapError> {
+    let site = |place: &Place| Site { id: place.id.clone(), coord: place.coord };
+    let weight = |place: &Place| (place.id.clone(), place.prior);
+    let at = |target: &Target| (map.graph.coords()[target.node as usize], target.weight);
+    let plan = MapPlan {
+        source: map.source,
+        travel,
+        region: Region::Everything,
+        places: PlacePlan::Sites(map.places.iter().map(site).collect()),
+        // Everybody reaches a street; how far it is counts as a part of the way.
+        snap: Some(Length::from_km(FARTHEST_STREET_KM)?),
+        prior: PriorPlan::Weights(Weights::ById(map.places.iter().map(weight).collect())),
+        targets: TargetPlan::Weights(Weights::At(map.targets.iter().map(at).collect())),
+    };
+    let (other, report) = build(streets, plan)?;
+    match report.places_without_street + report.targets_without_street {
+        0 => Ok(other),
+        lost => Err(MapError::invalid(
+            "places",
+            format!(
+                "{lost} of them or of the targets have no such street within {FARTHEST_STREET_KM} km"
+            ),
+        )),
+    }
+}
+
+/// Farther from every street than this, a place has none.
+const FARTHEST_STREET_KM: f64 = 3.0;
+
 /// Builds the map that `plan` describes.
 pub fn build(streets: Streets, plan: MapPlan) -> Result<(Map, BuildReport), MapError> {
     let mut report = BuildReport::default();

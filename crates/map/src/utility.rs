@@ -1,5 +1,7 @@
 //! What a report costs the service: the plug-in behind every mechanism (spec section 2).
 
+use std::sync::Arc;
+
 use crate::MapError;
 use crate::geo::Coord;
 use crate::graph::Metric;
@@ -123,6 +125,79 @@ impl Utility for StraightLine {
     }
 }
 
+/// People who go different ways: of each place a share of every loss. A person who switches between them is one too.
+///
+/// A mixture of losses is a loss: expectations are linear. So whatever holds for one holds for a mixture.
+pub struct Mixture {
+    parts: Vec<(Arc<dyn Utility>, Vec<f64>)>,
+    unit: &'static str,
+}
+
+/// The unit of losses that do not say theirs.
+const UNITLESS: &str = "loss";
+
+/// How far shares may be from summing to one: decimal fractions in a file.
+const SHARES_ERROR: f64 = 1e-6;
+
+impl Mixture {
+    /// Losses with the share that each has at every place; shares of a place sum to one. All losses have one unit, or
+    /// their sum would mean nothing; those from a file are taken to have that of the others.
+    pub fn new(parts: Vec<(Arc<dyn Utility>, Vec<f64>)>) -> Result<Self, MapError> {
+        let Some((first, _)) = parts.first() else {
+            return Err(MapError::invalid("ways", "a mixture needs at least one"));
+        };
+        let places = first.places();
+        let mut measured = parts.iter().map(|(u, _)| u.unit()).filter(|unit| *unit != UNITLESS);
+        let unit = measured.next().unwrap_or(UNITLESS);
+        if let Some(other) = measured.find(|other| *other != unit) {
+            let reason = format!("are in {unit} and in {other}; measure all of them in one");
+            return Err(MapError::invalid("ways", reason));
+        }
+        let sizes = |(u, shares): &(Arc<dyn Utility>, Vec<f64>)| [u.places(), shares.len()];
+        if parts.iter().flat_map(sizes).any(|n| n != places) {
+            return Err(MapError::invalid("ways", "are for different numbers of places"));
+        }
+        for place in 0..places {
+            let shares = || parts.iter().map(|(_, shares)| shares[place]);
+            let sum: f64 = shares().sum();
+            let sound = shares().all(|s| s >= 0.0) && (sum - 1.0).abs() <= SHARES_ERROR;
+            if !sound {
+                let reason = format!("those of place {place} are negative or do not sum to one");
+                return Err(MapError::invalid("shares", reason));
+            }
+        }
+        Ok(Self { parts, unit })
+    }
+}
+
+impl Utility for Mixture {
+    fn places(&self) -> usize {
+        self.parts[0].0.places()
+    }
+
+    fn unit(&self) -> &'static str {
+        self.unit
+    }
+
+    fn losses(&self, rows: &[u32], columns: &[u32]) -> Vec<f64> {
+        let mut sum = vec![0.0; rows.len() * columns.len()];
+        for (utility, shares) in &self.parts {
+            let losses = utility.losses(rows, columns);
+            let lines = sum.chunks_exact_mut(columns.len().max(1));
+            for ((&i, line), row) in rows.iter().zip(lines).zip(losses.chunks(columns.len().max(1)))
+            {
+                let share = shares[i as usize];
+                line.iter_mut().zip(row).for_each(|(sum, loss)| *sum += share * loss);
+            }
+        }
+        sum
+    }
+
+    fn ceiling(&self) -> f64 {
+        self.parts.iter().map(|(utility, _)| utility.ceiling()).fold(0.0, f64::max)
+    }
+}
+
 /// Losses from a file (see [`crate::import::read_losses`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LossMatrix {
@@ -153,7 +228,7 @@ impl Utility for LossMatrix {
     }
 
     fn unit(&self) -> &'static str {
-        "loss"
+        UNITLESS
     }
 
     fn losses(&self, rows: &[u32], columns: &[u32]) -> Vec<f64> {

@@ -13,7 +13,7 @@ use lrgeo_optim::Status;
 
 use crate::coordinates::{Lattice, LatticeNoise};
 use crate::mechanism::{Made, Mechanism};
-use crate::relevant::TieRule;
+use crate::relevant::{Free, TieRule};
 use crate::rows::{Round, SparseMatrix, UserMatrix};
 use crate::{
     City, Cover, Epsilon, Guarantee, MechanismError, Notion, ObfuscationMatrix, Plan, RangeRule,
@@ -198,7 +198,7 @@ pub fn expected_cost(city: &City, rows: &Rows) -> f64 {
 }
 
 const KIND: Kind =
-    Kind { tag: *b"mechanis", name: "mechanism", version: 1, made_by: "lrgeo mechanism build" };
+    Kind { tag: *b"mechanis", name: "mechanism", version: 2, made_by: "lrgeo mechanism build" };
 
 impl Built {
     /// Writes the mechanism; nothing is left under `path` if that fails.
@@ -339,13 +339,52 @@ fn put_rows(file: &mut Writer, rows: &Rows) {
             file.numbers("sizes", sizes);
             file.numbers("relevant", round.users.iter().flat_map(|u| &u.relevant).copied());
             file.numbers("values", round.users.iter().flat_map(|u| &u.values).copied());
-            let rule = round.ties;
-            let range = f64::from(u8::from(rule.range == RangeRule::Each));
-            let radii = [rule.exponential_km, rule.obfuscation_km, rule.epsilon.value(), range];
-            file.numbers("ties", radii);
+            file.numbers("shares", round.users.iter().flat_map(|u| &u.shares).copied());
+            put_ties(file, &round.ties);
         }
         Rows::Noise(noise) => put_noise(file, noise),
     }
+}
+
+fn put_ties(file: &mut Writer, rule: &TieRule) {
+    let range = f64::from(u8::from(rule.range == RangeRule::Each));
+    file.numbers("ties", [rule.obfuscation_km, rule.epsilon.value(), range]);
+    match &rule.free {
+        Free::Within(km) => file.numbers("within", [*km]),
+        Free::OfEach(radii) => file.numbers("of each", radii.iter().copied()),
+        Free::Drawn { within_km, share, seed } => {
+            file.numbers("within", [*within_km, *share]);
+            file.numbers("seed", [*seed]);
+        }
+    }
+}
+
+fn get_ties(file: &Reader<'_>, places: usize) -> Result<TieRule, MechanismError> {
+    let numbers = file.numbers::<f64>("ties")?;
+    let &[obfuscation_km, epsilon, range] = numbers.as_slice() else {
+        return Err(file.broken("ties", "must be three numbers").into());
+    };
+    let range = if range == 0.0 { RangeRule::Own } else { RangeRule::Each };
+    let epsilon = Epsilon::per_km(epsilon)?;
+    let free = if file.has("of each") {
+        let radii = file.numbers::<f64>("of each")?;
+        if radii.len() != places {
+            return Err(file.broken("of each", "is not one distance per place").into());
+        }
+        Free::OfEach(radii.into())
+    } else {
+        match (file.numbers::<f64>("within")?.as_slice(), file.has("seed")) {
+            (&[km], false) => Free::Within(km),
+            (&[within_km, share], true) => {
+                let seed = file.numbers::<u64>("seed")?.first().copied().unwrap_or(0);
+                Free::Drawn { within_km, share, seed }
+            }
+            _ => {
+                return Err(file.broken("within", "must be a distance, or one and a share").into());
+            }
+        }
+    };
+    Ok(TieRule { epsilon, range, free, obfuscation_km })
 }
 
 fn put_noise(file: &mut Writer, noise: &LatticeNoise) {
@@ -421,20 +460,28 @@ fn get_round(file: &Reader<'_>, places: usize) -> Result<Round, MechanismError> 
     if rows.checked_mul(columns.len()) != Some(values.len()) {
         return Err(broken("values", "disagrees with relevant and columns in length").into());
     }
+    // As many for each user as the city has ways, none where it has one.
+    let shares = file.numbers::<f64>("shares")?;
+    let ways = shares.len() / at.len().max(1);
+    if shares.len() != ways * at.len() {
+        return Err(broken("shares", "are not equally many for every user").into());
+    }
+    let mut shares = shares.as_slice();
     let mut users = Vec::with_capacity(at.len());
     let (mut relevant, mut values) = (relevant.as_slice(), values.as_slice());
     for (place, size) in at.into_iter().zip(sizes) {
         let (mine, others) = relevant.split_at(size as usize);
         let (my_values, other_values) = values.split_at(mine.len() * columns.len());
-        users.push(UserMatrix { place, relevant: mine.to_vec(), values: my_values.to_vec() });
+        let (my_shares, other_shares) = shares.split_at(ways);
+        users.push(UserMatrix {
+            place,
+            shares: my_shares.to_vec(),
+            relevant: mine.to_vec(),
+            values: my_values.to_vec(),
+        });
+        shares = other_shares;
         (relevant, values) = (others, other_values);
     }
-    let numbers = file.numbers::<f64>("ties")?;
-    let &[exponential_km, obfuscation_km, epsilon, range] = numbers.as_slice() else {
-        return Err(broken("ties", "must be four numbers").into());
-    };
-    let range = if range == 0.0 { RangeRule::Own } else { RangeRule::Each };
-    let epsilon = Epsilon::per_km(epsilon)?;
-    let ties = TieRule { epsilon, range, exponential_km, obfuscation_km };
+    let ties = get_ties(file, places)?;
     Ok(Round { places, columns, users, ties })
 }

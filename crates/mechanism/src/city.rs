@@ -9,13 +9,12 @@ use lrgeo_map::map::Map;
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::places::spacing_km;
 use lrgeo_map::progress::Progress;
-use lrgeo_map::table::CostTable;
-use lrgeo_map::units::Length;
-use lrgeo_map::utility::{Utility, UtilityKind};
+use lrgeo_map::table::{CostTable, Division};
+use lrgeo_map::utility::{Mixture, Utility, UtilityKind};
 use lrgeo_optim::{Cost, DenseCost};
 use rayon::prelude::*;
 
-use crate::MechanismError;
+use crate::{Losses, MechanismError, Way};
 
 /// Up to here the losses of all pairs are kept as one matrix; above they are worked out when
 /// asked for.
@@ -100,12 +99,14 @@ pub struct City {
     map: Map,
     version: Fingerprint,
     geography: Geography,
+    /// The ways that people go, at least one.
+    ways: Vec<Way>,
+    /// How many of the people at each place go each way: one list of places per way.
+    split: Vec<Vec<f64>>,
+    /// Of people as the split has them.
     utility: Arc<dyn Utility>,
     /// Of all pairs, where there are few enough: the optimiser asks for them, and what a matrix costs follows from them.
     losses: OnceLock<Vec<f64>>,
-    /// Only travel distance has a cost reference table.
-    has_table: bool,
-    table: Mutex<Option<Arc<CostTable>>>,
 }
 
 /// A city is its places, and more: whatever needs the places only takes a [`Geography`].
@@ -118,16 +119,15 @@ impl std::ops::Deref for City {
 }
 
 impl City {
-    /// A map with the losses of one kind measured on it.
+    /// A map where all go the same way, with the losses of one kind measured on it.
     pub fn new(
         map: Map,
         version: Fingerprint,
         kind: UtilityKind,
         progress: &dyn Progress,
     ) -> Result<Self, MechanismError> {
-        let utility = Arc::from(kind.of(&map, progress)?);
-        let has_table = kind == UtilityKind::TravelDistance;
-        Self::assemble(map, version, utility, has_table)
+        let name = map.travel.name().to_owned();
+        Self::with_ways(map, version, vec![(name, Losses::Measured(kind))], Vec::new(), progress)
     }
 
     /// A map with losses of one's own.
@@ -136,24 +136,37 @@ impl City {
         version: Fingerprint,
         utility: Arc<dyn Utility>,
     ) -> Result<Self, MechanismError> {
-        Self::assemble(map, version, utility, false)
+        let ways = vec![("own".to_owned(), Losses::Given(utility))];
+        Self::with_ways(map, version, ways, Vec::new(), &())
     }
 
-    fn assemble(
+    /// A map whose people go different ways (the paper's future work): on foot, by car, or what a file says it costs. `split`
+    /// says for each way how many of the people at each place go it; without, all ways are alike everywhere.
+    pub fn with_ways(
         map: Map,
         version: Fingerprint,
-        utility: Arc<dyn Utility>,
-        has_table: bool,
+        ways: Vec<(String, Losses)>,
+        split: Vec<Vec<f64>>,
+        progress: &dyn Progress,
     ) -> Result<Self, MechanismError> {
         let prior = map.places.iter().map(|p| p.prior).collect();
         let geography = Geography::new(map.coords(), prior)?;
-        if utility.places() != geography.places() {
-            let (losses, places) = (utility.places(), geography.places());
-            let reason = format!("are for {losses} places, the map has {places}");
-            return Err(MechanismError::invalid("losses", reason));
+        let even = || vec![vec![1.0 / ways.len() as f64; geography.places()]; ways.len()];
+        let split = if split.is_empty() { even() } else { split };
+        if split.len() != ways.len() {
+            let reason = format!("are given for {} ways, there are {}", split.len(), ways.len());
+            return Err(MechanismError::invalid("shares", reason));
         }
-        let (losses, table) = (OnceLock::new(), Mutex::new(None));
-        Ok(Self { map, version, geography, utility, losses, has_table, table })
+        let ways = ways.into_iter().map(|(name, losses)| Way::new(name, losses, &map, progress));
+        let ways = ways.collect::<Result<Vec<Way>, MechanismError>>()?;
+        let utility: Arc<dyn Utility> = match ways.as_slice() {
+            [only] => only.utility().clone(),
+            _ => {
+                let parts = ways.iter().map(|way| way.utility().clone()).zip(split.clone());
+                Arc::new(Mixture::new(parts.collect())?)
+            }
+        };
+        Ok(Self { map, version, geography, ways, split, utility, losses: OnceLock::new() })
     }
 
     /// The map.
@@ -166,6 +179,30 @@ impl City {
         self.version
     }
 
+    /// The ways that people go.
+    pub fn ways(&self) -> &[Way] {
+        &self.ways
+    }
+
+    /// How many of the people at a place go each way.
+    pub fn shares_at(&self, place: u32) -> Vec<f64> {
+        self.split.iter().map(|of_way| of_way[place as usize]).collect()
+    }
+
+    /// How often one user goes each way, where that can be.
+    pub fn check_shares(&self, shares: &[f64]) -> Result<Vec<f64>, MechanismError> {
+        let sum: f64 = shares.iter().sum();
+        let sound = shares.iter().all(|s| *s >= 0.0) && (sum - 1.0).abs() <= 1e-6;
+        if shares.len() != self.ways.len() || !sound {
+            let reason = format!(
+                "of a user must be {} numbers, none negative, that sum to one",
+                self.ways.len()
+            );
+            return Err(MechanismError::invalid("shares", reason));
+        }
+        Ok(shares.to_vec())
+    }
+
     /// What a report costs the service; the prior is not in it.
     pub fn utility(&self) -> &dyn Utility {
         &*self.utility
@@ -173,7 +210,7 @@ impl City {
 
     /// Whether the losses are errors of ways on its streets, so that people between places have theirs too.
     pub fn measures_ways(&self) -> bool {
-        self.has_table
+        matches!(self.ways.as_slice(), [only] if only.is_distance())
     }
 
     /// Whether the losses of all pairs are kept.
@@ -222,32 +259,31 @@ impl City {
         Ok(Box::new(DenseCost::new(places, places, values)?))
     }
 
-    /// The cost reference table with cells of side `cell`, made at the first call; `None` where the
-    /// losses are not travel distances, which have no table.
-    pub fn table(
+    /// The cost reference tables of the ways, each made at the first call.
+    pub fn tables(
         &self,
-        cell: Length,
+        division: Division,
         progress: &dyn Progress,
-    ) -> Result<Option<Arc<CostTable>>, MechanismError> {
-        if !self.has_table {
-            return Ok(None);
-        }
-        let mut slot = self.table.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(table) = slot.as_ref().filter(|table| table.cell() == cell) {
-            return Ok(Some(table.clone()));
-        }
-        let table = Arc::new(CostTable::build(&self.map, self.version, cell, progress)?);
-        *slot = Some(table.clone());
-        Ok(Some(table))
+    ) -> Result<Vec<Arc<CostTable>>, MechanismError> {
+        let table = |way: &Way| way.table(&self.map, self.version, division, progress);
+        self.ways.iter().map(table).collect()
     }
 
-    /// Uses a table that was made before, when it was made from this map.
+    /// The cost reference table of a city with one way, or of the first.
+    pub fn table(
+        &self,
+        division: Division,
+        progress: &dyn Progress,
+    ) -> Result<Arc<CostTable>, MechanismError> {
+        self.ways[0].table(&self.map, self.version, division, progress)
+    }
+
+    /// Uses a table of the first way that was made before, when it was made from this map.
     pub fn use_table(&self, table: CostTable) -> Result<(), MechanismError> {
         if table.map != self.version {
             return Err(MechanismError::OtherMap { made_for: table.map, given: self.version });
         }
-        *self.table.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(Arc::new(table));
-        Ok(())
+        self.ways[0].use_table(table)
     }
 }
 

@@ -33,6 +33,7 @@ mod sphere;
 pub mod stand_in;
 pub mod tail;
 pub mod verify;
+mod way;
 
 pub use built::{Built, Proof, expected_cost, posterior_radius_km};
 pub use city::{City, Geography};
@@ -41,5 +42,8 @@ pub use error::MechanismError;
 pub use matrix::ObfuscationMatrix;
 pub use mechanism::{Made, Mechanism, REGISTRY, build, by_name};
 pub use notion::{Cover, Guarantee, Notion};
-pub use plan::{Engine, Exponent, Plan, Radii, RangeRule, STRETCH, connecting_gamma};
+pub use plan::{
+    Beyond, Engine, Exponent, Indicator, Plan, Radii, RangeRule, STRETCH, connecting_gamma,
+};
 pub use rows::Rows;
+pub use way::{Losses, Way};

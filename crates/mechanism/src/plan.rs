@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use lrgeo_map::neighbours::NeighbourGraph;
+use lrgeo_map::table::Division;
 use lrgeo_map::twins::LEAST_DISTANCE_KM;
 use lrgeo_map::units::Length;
 use lrgeo_optim::Settings;
@@ -23,6 +24,49 @@ impl RangeRule {
     /// Both, with the names used in options and files.
     pub const ALL: [(RangeRule, &'static str); 2] =
         [(RangeRule::Own, "own"), (RangeRule::Each, "each")];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+}
+
+/// Which entries in range stay free: the paper's indicator matrix Q, which is 1 where an entry is tied. The paper has the
+/// radius and leaves other choices open (section 4.3); tied entries are private whichever it is.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum Indicator {
+    /// Those within r_exp.
+    #[default]
+    Radius,
+    /// The nearest that hold this share of the mass of the kernel exp(-eps d / 2) around the row's place: more of them
+    /// where places are sparse.
+    Mass(f64),
+    /// Of those within r_exp this share, at random, and the row's own place: what a choice without reason is worth.
+    Random {
+        /// The share.
+        share: f64,
+        /// Of the choice, which is the same for everybody.
+        seed: u64,
+    },
+}
+
+/// What a report outside a user's range is charged with in the programme: the paper does not say (Eq. 14 sums over O_m, its
+/// measure over V). What it really costs is counted in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Beyond {
+    /// A public constant above every cost: nobody goes there without need, and nothing about it needs to be known.
+    #[default]
+    Ceiling,
+    /// Nothing, as Eq. 14 has it to the letter.
+    Nothing,
+    /// What the cost reference table says, for which a user must have all of it.
+    Table,
+}
+
+impl Beyond {
+    /// All of them, with the names used in options.
+    pub const ALL: [(Beyond, &'static str); 3] =
+        [(Beyond::Ceiling, "ceiling"), (Beyond::Nothing, "nothing"), (Beyond::Table, "table")];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -103,10 +147,17 @@ pub struct Plan {
     pub alike: Option<usize>,
     /// The places of the users of a round, for the mechanisms that are made per user.
     pub users: Vec<u32>,
+    /// How often each of them goes each way of the city ([`crate::City::ways`]); where there are none, as people at their
+    /// place do.
+    pub shares: Vec<Vec<f64>>,
+    /// Which entries in range are free.
+    pub indicator: Indicator,
+    /// What reports out of range are charged with.
+    pub beyond: Beyond,
     /// Who solves the programme of a round.
     pub engine: Engine,
-    /// The cells of the cost reference table.
-    pub table_cell: Length,
+    /// The cells of the cost reference tables.
+    pub division: Division,
     /// The exponent of the exponential mechanism.
     pub exponent: Exponent,
     /// Whether the exponential mechanism is calibrated to its real epsilon.
@@ -195,8 +246,11 @@ impl Plan {
             sampled: None,
             alike: None,
             users: Vec::new(),
+            shares: Vec::new(),
+            indicator: Indicator::default(),
+            beyond: Beyond::default(),
             engine: Engine::default(),
-            table_cell: Length::HUNDRED_METRES,
+            division: Division::Grid(Length::HUNDRED_METRES),
             exponent: Exponent::default(),
             calibrated: true,
             remap: None,
@@ -262,6 +316,14 @@ impl Plan {
                     "needs range rule each and every relevant place: others depend on who uploads";
                 return Err(MechanismError::invalid("alike", reason));
             }
+        }
+        let share = match self.indicator {
+            Indicator::Radius => None,
+            Indicator::Mass(share) | Indicator::Random { share, .. } => Some(share),
+        };
+        if share.is_some_and(|share| !(share > 0.0 && share <= 1.0)) {
+            let reason = "must name a share above 0, at most 1";
+            return Err(MechanismError::invalid("indicator", reason));
         }
         if !(self.stretch >= 1.0 && self.stretch <= 2.0) {
             return Err(MechanismError::invalid("stretch", "must lie between 1 and 2"));

@@ -118,14 +118,14 @@ impl Constraints {
         self.problem(city, None)
     }
 
-    /// ConstOPT: entries farther than r_exp tied to an exponential kernel.
-    pub fn tied(&self, city: &City, rule: TieRule) -> Result<Problem, MechanismError> {
+    /// ConstOPT: entries that Q does not leave free tied to an exponential kernel.
+    pub fn tied(&self, city: &City, rule: &TieRule) -> Result<Problem, MechanismError> {
         let places = city.places() as u32;
         let pairs = (0..places).flat_map(|i| (0..places).map(move |k| (i, k)));
         let factors: Vec<Option<f64>> = pairs
             .map(|(i, k)| {
                 let km = city.distance_km(i, k);
-                rule.factor(km, km)
+                rule.factor((i, k), km, km)
             })
             .collect();
         let ties = Ties::new(places as usize, places as usize, &factors)?;

@@ -8,7 +8,7 @@ use lrgeo_map::rng::SplitMix;
 
 use crate::alike;
 use crate::programme::shrunk;
-use crate::{Epsilon, Geography, MechanismError, Notion, Plan, RangeRule};
+use crate::{Epsilon, Geography, Indicator, MechanismError, Notion, Plan, RangeRule};
 
 /// The LR set `N_m = { j : D(m, j) <= Gamma }` (Def. 4.1), nearest first, at most as many as the
 /// plan allows: the nearest, or a sample with the user's own place. `graph` is the Geo-Ind graph; without one
@@ -69,45 +69,117 @@ pub fn geo_ind_graph(places: &Geography, plan: &Plan) -> Option<Arc<NeighbourGra
     }
 }
 
+/// An [`Indicator`] worked out for a map: which entries in range are free.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Free {
+    /// Those at most so many kilometres from their row's place: r_exp.
+    Within(f64),
+    /// Likewise, with a distance for each place.
+    OfEach(Arc<[f64]>),
+    /// A share of those within a distance, drawn.
+    Drawn {
+        /// r_exp, in kilometres.
+        within_km: f64,
+        /// Which part of them.
+        share: f64,
+        /// Of the drawing.
+        seed: u64,
+    },
+}
+
+impl Free {
+    /// The places that a plan leaves free.
+    fn of(plan: &Plan, epsilon: Epsilon, places: &Geography) -> Self {
+        let within_km = plan.radii.exponential;
+        match plan.indicator {
+            Indicator::Radius => Free::Within(within_km),
+            Indicator::Random { share, seed } => Free::Drawn { within_km, share, seed },
+            Indicator::Mass(share) => {
+                let radius = |i| mass_radius(places, i, epsilon, share);
+                Free::OfEach((0..places.places() as u32).map(radius).collect())
+            }
+        }
+    }
+
+    /// Whether the entry of row i and report k, `km` apart, is free as far as the range goes.
+    fn has(&self, row: u32, column: u32, km: f64) -> bool {
+        match self {
+            Free::Within(radius) => km <= *radius,
+            Free::OfEach(radii) => km <= radii[row as usize],
+            // A row must have something to fill up with: its own place stays.
+            Free::Drawn { within_km, share, seed } => {
+                let pair = u64::from(row) << 32 | u64::from(column);
+                let drawn = || SplitMix::new(seed ^ SplitMix::new(pair).bits()).unit() < *share;
+                km <= *within_km && (row == column || drawn())
+            }
+        }
+    }
+}
+
+/// The distance within which a share of the kernel's mass around a place lies.
+fn mass_radius(places: &Geography, place: u32, epsilon: Epsilon, share: f64) -> f64 {
+    let mut away: Vec<f64> =
+        (0..places.places() as u32).map(|k| places.distance_km(place, k)).collect();
+    away.sort_by(f64::total_cmp);
+    let kernel = |km: &f64| (-epsilon.value() * km / 2.0).exp();
+    let mut left = share * away.iter().map(kernel).sum::<f64>();
+    let inside = |km: &&f64| {
+        left -= kernel(km);
+        left <= 0.0
+    };
+    let last = away.last().copied().unwrap_or(0.0);
+    away.iter().find(inside).copied().unwrap_or(last)
+}
+
 /// Which entries of a user's matrix are free and what the others are tied to (Eq. 18).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TieRule {
     /// Epsilon of the kernel.
     pub epsilon: Epsilon,
     /// Whose range counts.
     pub range: RangeRule,
-    /// r_exp, in kilometres.
-    pub exponential_km: f64,
+    /// Which entries in range are free.
+    pub free: Free,
     /// r_obf, in kilometres; may be infinite.
     pub obfuscation_km: f64,
 }
 
 impl TieRule {
     /// The rule of a plan, at the epsilon that programmes are solved at.
-    pub fn of(plan: &Plan) -> Result<Self, MechanismError> {
-        Ok(Self {
-            epsilon: shrunk(plan.epsilon)?,
-            range: plan.range,
-            exponential_km: plan.radii.exponential,
-            obfuscation_km: plan.radii.obfuscation,
-        })
+    pub fn of(plan: &Plan, places: &Geography) -> Result<Self, MechanismError> {
+        let epsilon = shrunk(plan.epsilon)?;
+        let free = Free::of(plan, epsilon, places);
+        Ok(Self { epsilon, range: plan.range, free, obfuscation_km: plan.radii.obfuscation })
     }
 
     /// The factor f of `z_ik = y_k f` for row i of user m and report k, `None` when the entry is
     /// free. `row_km` is d(i, k), `user_km` is d(m, k).
     ///
-    /// *own*: free iff k is in O_m and d_ik <= r_exp; outside O_m the factor is constant.
-    /// *each*: free iff d_ik <= r_exp; the factor is that of min(d_ik, r_obf), 1-Lipschitz in i, so
+    /// *own*: free iff k is in O_m and Q leaves it free; outside O_m the factor is constant.
+    /// *each*: free iff Q leaves it free; the factor is that of min(d_ik, r_obf), 1-Lipschitz in i, so
     /// any two tied entries of any two rows satisfy Geo-Ind.
-    pub fn factor(&self, row_km: f64, user_km: f64) -> Option<f64> {
+    pub fn factor(&self, (row, column): (u32, u32), row_km: f64, user_km: f64) -> Option<f64> {
         let far = match self.range {
             RangeRule::Own => user_km > self.obfuscation_km,
             RangeRule::Each => row_km > self.obfuscation_km,
         };
-        if !far && row_km <= self.exponential_km {
+        if !far && self.free.has(row, column, row_km) {
             return None;
         }
-        Some(self.kernel(if far { self.obfuscation_km } else { row_km }))
+        Some(if far { self.outside() } else { self.kernel(row_km) })
+    }
+
+    /// The factor of an entry in range of which only the distance is known. Free are those within r_exp, and none where
+    /// another rule leaves others free.
+    pub fn factor_by_distance(&self, km: f64) -> Option<f64> {
+        let far = self.range == RangeRule::Each && km > self.obfuscation_km;
+        let free = !far && matches!(self.free, Free::Within(radius) if km <= radius);
+        (!free).then(|| if far { self.outside() } else { self.kernel(km) })
+    }
+
+    /// The factor of an entry that is tied, whichever those are, under *each*.
+    pub fn tied_factor(&self, row_km: f64) -> f64 {
+        self.kernel(row_km.min(self.obfuscation_km))
     }
 
     /// The factor of reports that the user did not upload.

@@ -131,6 +131,8 @@ pub struct Round {
 pub struct UserMatrix {
     /// The user's place m.
     pub place: u32,
+    /// How often the user goes each way of the city; empty where there is one.
+    pub shares: Vec<f64>,
     /// The LR set N_m, nearest first; the first is the user's own place.
     pub relevant: Vec<u32>,
     /// Relevant places x columns of the round, row-major.

@@ -5,7 +5,7 @@ mod city;
 
 use lrgeo_mechanism::alike::classes;
 use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
-use lrgeo_mechanism::relevant::geo_ind_graph;
+use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph};
 use lrgeo_mechanism::verify::verify;
 use lrgeo_mechanism::{Epsilon, Plan, RangeRule, build, by_name};
 
@@ -29,10 +29,11 @@ fn users_of_one_part_upload_the_same() {
     let mut plan = Plan::new(&city, Epsilon::per_km(2.0).unwrap());
     plan.alike = Some(6);
     let graph = geo_ind_graph(&city, &plan);
-    let table = city.table(plan.table_cell, &()).unwrap();
-    let costs = Costs::of(&city, table.as_deref());
+    let tables = city.tables(plan.division, &()).unwrap();
+    let costs = Costs::of(&city, &tables, vec![1.0]);
+    let ties = TieRule::of(&plan, &city).unwrap();
     let sorted_upload = |place: u32| {
-        let part = UserPart::prepare(&city, graph.as_deref(), &costs, &plan, place);
+        let part = UserPart::prepare(&city, graph.as_deref(), &costs, (&plan, &ties), place);
         assert_eq!(part.relevant[0], place);
         let width = part.upload.columns.len();
         let row = |i: usize| {

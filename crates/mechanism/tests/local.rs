@@ -23,18 +23,18 @@ fn plan(city: &City, epsilon: f64) -> Plan {
 /// Every user's matrix, each solved alone, put together as if they were one round.
 fn everybody(city: &City, plan: &Plan, y: &[f64], users: &[u32]) -> Round {
     let graph = geo_ind_graph(city, plan);
-    let table = city.table(plan.table_cell, &()).unwrap();
-    let costs = Costs::of(city, table.as_deref());
-    let ties = TieRule::of(plan).unwrap();
+    let tables = city.tables(plan.division, &()).unwrap();
+    let costs = Costs::of(city, &tables, vec![1.0]);
+    let ties = TieRule::of(plan, city).unwrap();
     let mut columns = Vec::new();
     let users = users.iter().map(|&user| {
-        let part = UserPart::prepare(city, graph.as_deref(), &costs, plan, user);
-        let alone = Programme::alone(&part.upload, ties, plan.notion, costs.ceiling(), y).unwrap();
+        let part = UserPart::prepare(city, graph.as_deref(), &costs, (plan, &ties), user);
+        let alone = Programme::alone(&part.upload, &ties, plan.notion, costs.ceiling(), y).unwrap();
         let solution = alone.solve(plan).unwrap();
         assert!(solution.gap <= 1e-6, "gap {}", solution.gap);
         columns = alone.columns.clone();
         let values = alone.split(&solution).remove(0);
-        UserMatrix { place: user, relevant: part.relevant, values }
+        UserMatrix { place: user, shares: Vec::new(), relevant: part.relevant, values }
     });
     let users = users.collect();
     Round { places: city.places(), columns: columns.into(), users, ties }
@@ -56,7 +56,7 @@ fn a_phone_alone_gets_what_a_round_would_promise() {
             for (i, &place) in user.relevant.iter().enumerate() {
                 for (k, &z) in user.row(i).iter().enumerate() {
                     let km = city.distance_km(place, k as u32);
-                    if let Some(f) = round.ties.factor(km, 0.0) {
+                    if let Some(f) = round.ties.factor((place, k as u32), km, 0.0) {
                         let floor = if z > 0.0 { FLOOR } else { 0.0 };
                         let tied = y[k] * f + floor;
                         assert!((z - tied).abs() <= 1e-15 * tied, "{z} is not {tied}");

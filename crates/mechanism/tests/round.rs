@@ -6,13 +6,15 @@ mod city;
 
 use lrgeo_map::geo::Coord;
 use lrgeo_map::rng::SplitMix;
-use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph, relevant_places};
+use lrgeo_mechanism::relevant::{Free, TieRule, geo_ind_graph, relevant_places};
 use lrgeo_mechanism::rows::{Round, UserMatrix};
 use lrgeo_mechanism::verify::{
     among_reported, as_the_paper_counts, deployed_rows, verify, violation_bound,
     violation_bound_between,
 };
-use lrgeo_mechanism::{Built, City, Engine, Epsilon, Plan, RangeRule, Rows, build, by_name};
+use lrgeo_mechanism::{
+    Beyond, Built, City, Engine, Epsilon, Indicator, Plan, RangeRule, Rows, build, by_name,
+};
 
 /// A plan for `users` random users, radii small enough that free and tied entries both matter.
 fn plan(city: &City, epsilon: f64, users: usize, seed: u64) -> Plan {
@@ -84,7 +86,7 @@ fn tied_entries_satisfy_geo_ind_whatever_y_is() {
             let rule = TieRule {
                 epsilon: Epsilon::per_km(epsilon).unwrap(),
                 range,
-                exponential_km,
+                free: Free::Within(exponential_km),
                 obfuscation_km: exponential_km + rng.between(0.0, 3.0),
             };
             // Two users, a report, and rows at three corners of a plane triangle.
@@ -92,7 +94,9 @@ fn tied_entries_satisfy_geo_ind_whatever_y_is() {
             let d_ij = rng.between(0.0, 4.0);
             let d_jk = rng.between((d_ik - d_ij).abs(), d_ik + d_ij);
             // Deployed rows are the users' own places: the row's distance is the user's.
-            let (Some(f), Some(g)) = (rule.factor(d_ik, d_ik), rule.factor(d_jk, d_jk)) else {
+            let (Some(f), Some(g)) =
+                (rule.factor((0, 2), d_ik, d_ik), rule.factor((1, 2), d_jk, d_jk))
+            else {
                 continue;
             };
             let excess = (f / g).ln() - epsilon * d_ij;
@@ -164,11 +168,12 @@ fn by_hand() -> (Round, Vec<Coord>, Epsilon) {
     let epsilon = Epsilon::per_km(2f64.ln()).unwrap();
     let user = |place: u32, values: [f64; 6]| UserMatrix {
         place,
+        shares: Vec::new(),
         relevant: vec![place, place + 1],
         values: values.to_vec(),
     };
-    let ties =
-        TieRule { epsilon, range: RangeRule::Each, exponential_km: 1.5, obfuscation_km: 10.0 };
+    let (range, free) = (RangeRule::Each, Free::Within(1.5));
+    let ties = TieRule { epsilon, range, free, obfuscation_km: 10.0 };
     let users =
         vec![user(0, [0.8, 0.2, 0.0, 0.65, 0.35, 0.0]), user(1, [0.5, 0.5, 0.0, 0.32, 0.68, 0.0])];
     (Round { places: 5, columns: vec![0, 1, 2].into(), users, ties }, coords, epsilon)
@@ -264,7 +269,7 @@ fn one_violation_planted_between_two_users_is_caught() {
     let columns = planted.columns.clone();
     let tied = |k: usize| {
         let km = |i: u32| city.distance_km(i, columns[k]);
-        let far = |i: u32| planted.ties.factor(km(i), km(i)).is_some();
+        let far = |i: u32| planted.ties.factor((i, columns[k]), km(i), km(i)).is_some();
         far(plan.users[0]) && far(plan.users[1]) && planted.users[0].values[k] > 0.0
     };
     let column = (0..columns.len()).find(|&k| tied(k)).expect("a report tied for both");
@@ -325,4 +330,50 @@ fn benders_and_column_generation_agree_on_a_round() {
             assert!(decomposed.iterations <= 12, "{} iterations", decomposed.iterations);
         }
     }
+}
+
+/// The paper leaves the choice of Q open: whichever it is, what is promised holds, and more freedom does not cost more.
+#[test]
+fn every_indicator_matrix_keeps_the_promise_and_freedom_is_worth_something() {
+    let city = city::block(3, 500.0, 60);
+    for range in [RangeRule::Own, RangeRule::Each] {
+        let mut plan = plan(&city, 2.0, 3, 5);
+        plan.range = range;
+        let cost = |indicator: Indicator| {
+            let plan = Plan { indicator, ..plan.clone() };
+            let built = build(by_name("lr-geo").unwrap(), &city, &plan, &()).unwrap();
+            assert!(verify(&built, &()).guaranteed.is_private(), "{range:?} {indicator:?}");
+            let path = format!("lrgeo-q-{}-{indicator:?}.lrmech", std::process::id());
+            let path = std::env::temp_dir().join(path);
+            built.save(&path).unwrap();
+            let again = Built::open(&path).unwrap().0;
+            std::fs::remove_file(&path).unwrap();
+            assert!(again.rows == built.rows, "{indicator:?} does not survive its file");
+            built.proof.unwrap().cost
+        };
+        let random = |share| cost(Indicator::Random { share, seed: 7 });
+        let (all, half) = (random(1.0), random(0.5));
+        assert!((all - cost(Indicator::Radius)).abs() < 1e-6 * all, "all of them are the radius");
+        assert!(all < half, "{range:?}: half as many free entries cost {half}, all of them {all}");
+        let (little, much) = (cost(Indicator::Mass(0.3)), cost(Indicator::Mass(0.9)));
+        assert!(much < little, "{range:?}: {much} {little}");
+    }
+}
+
+/// Three readings of Eq. 14: whichever is optimised for, what is promised holds; who knows what reports out of range really
+/// cost does not pay more than who takes them for free.
+#[test]
+fn what_reports_out_of_range_are_charged_with_changes_the_cost_and_no_promise() {
+    let city = city::block(3, 500.0, 60);
+    let mut plan = plan(&city, 2.0, 3, 5);
+    plan.radii.obfuscation = 1.2;
+    let [ceiling, nothing, table] =
+        [Beyond::Ceiling, Beyond::Nothing, Beyond::Table].map(|beyond| {
+            let plan = Plan { beyond, ..plan.clone() };
+            let built = build(by_name("lr-geo").unwrap(), &city, &plan, &()).unwrap();
+            assert!(verify(&built, &()).guaranteed.is_private(), "{beyond:?}");
+            built.proof.unwrap().cost
+        });
+    // What the programme believes to pay: nothing is the cheapest belief, the ceiling the dearest.
+    assert!(nothing <= table && table <= ceiling, "{nothing} {table} {ceiling}");
 }

@@ -14,7 +14,7 @@ use lrgeo_map::travel::TravelMatrix;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::const_opt::public_y;
 use lrgeo_mechanism::coordinates::LatticeNoise;
-use lrgeo_mechanism::lr_geo::coefficients::Costs;
+use lrgeo_mechanism::lr_geo::coefficients::ceiling;
 use lrgeo_mechanism::publish::{
     Directory, FileEntry, Hash, Issued, Manifest, PublicKey, SecretKey, SignedManifest, check_rows,
     encode_noise, publish,
@@ -131,13 +131,7 @@ impl Catalogue {
         let travel = TravelMatrix::of_places(&map, Metric::Distance, progress)?;
         let city = City::new(map, version, UtilityKind::TravelDistance, progress)?;
         let plan = config.plan(&city)?;
-        let table = city.table(plan.table_cell, progress)?;
-        let Some(table) = table else {
-            return Err(ServerError::Setting {
-                field: "map",
-                reason: "has no cost reference table".into(),
-            });
-        };
+        let table = city.table(plan.division, progress)?;
 
         // What was computed for other settings stays beside it, under another name.
         let asked = format!("{version} {:?} {:?}", config.privacy, parameters(&plan));
@@ -167,16 +161,16 @@ impl Catalogue {
         let noise = File::new(noise);
 
         let slices = table_tiles(&city, &plan, &table, &tiles.members);
-        let ties = TieRule::of(&plan)?;
+        let ties = TieRule::of(&plan, &city)?;
         let mut body = MapDescription {
             protocol: VERSION,
             map: digest(version),
             parameters: parameters(&plan),
             table: TableDescription {
-                cell_km: table.cell().km(),
+                cell_km: table.division().length().km(),
                 cells: table.places().iter().map(|place| place.cell).collect(),
                 offsets_mm: table.places().iter().map(|place| place.offset).collect(),
-                ceiling: Costs::of(&city, Some(&table)).ceiling(),
+                ceiling: ceiling(&city, std::slice::from_ref(&table)),
             },
             local: None,
             rounds: Rounds {
@@ -281,7 +275,7 @@ impl Catalogue {
                 self.circle_cells
             ));
         }
-        let beta = self.table.travel().beta(&cells, &cells);
+        let beta = self.table.beta(&cells, &cells);
         Ok(TableCircle { map, cells, beta })
     }
 

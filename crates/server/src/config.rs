@@ -270,7 +270,7 @@ impl Config {
         };
         plan.range = *rule;
         let cell = privacy.table_cell.parse::<Length>();
-        plan.table_cell = cell.or_else(|e| setting("privacy.table_cell", &e.to_string()))?;
+        plan.division = cell.or_else(|e| setting("privacy.table_cell", &e.to_string()))?.into();
         plan.engine = self.engine()?;
         plan.gap = Some(self.rounds.gap);
         plan.solver.time_limit = Some(Duration::from_secs_f64(self.rounds.time_limit_seconds));

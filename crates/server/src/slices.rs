@@ -25,7 +25,7 @@ pub fn table_tiles(city: &City, plan: &Plan, table: &CostTable, members: &[Vec<u
         let reported: BTreeSet<u32> =
             relevant.iter().flat_map(in_range).map(|(place, _)| place).collect();
         let (rows, columns) = (cells(table, &relevant), cells(table, &reported));
-        let beta = table.travel().beta(&rows, &columns);
+        let beta = table.beta(&rows, &columns);
         let map = digest(city.version());
         let slice = TableTile { map, tile: tile as u32, rows, columns, beta };
         File::new(Encoding::Cbor.encode(&slice))

@@ -61,7 +61,8 @@ pub fn check(
     }
     check_metric(rows, &between)?;
     check_towards(rows, &between, &towards)?;
-    Ok(Coefficients { rows, columns, between, towards, cost })
+    let upload = Coefficients { rows, columns, between, towards, cost, ties: Vec::new() };
+    Ok(upload.tie(&catalogue.ties))
 }
 
 /// Distances between places: zero to itself, symmetric, with the triangle inequality.

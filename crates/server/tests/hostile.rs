@@ -36,8 +36,10 @@ fn cost_alone(server: &Running, upload: &Join) -> f64 {
         between: upload.between.clone(),
         towards: upload.towards.clone(),
         cost: upload.cost.clone(),
-    };
-    let (ties, ceiling) = (catalogue.ties, catalogue.ceiling());
+        ties: Vec::new(),
+    }
+    .tie(&catalogue.ties);
+    let (ties, ceiling) = (&catalogue.ties, catalogue.ceiling());
     let (plan, y) = (&catalogue.plan, catalogue.public_y().unwrap());
     let programme = Programme::alone(&coefficients, ties, plan.notion, ceiling, y).unwrap();
     programme.solve(plan).unwrap().objective
@@ -107,7 +109,7 @@ fn an_upload_that_no_engine_gets_done_with_holds_nobody_up() {
 /// tied costs such a user less the larger it is, and everybody else more.
 fn selfish(users: &Users, ties: &TieRule, place: u32, ceiling: f64) -> Join {
     let mut upload = users.upload(place);
-    let price = |towards: &f64| if *towards > ties.exponential_km { 0.0 } else { ceiling };
+    let price = |km: &f64| ties.factor_by_distance(*km).map_or(ceiling, |_| 0.0);
     upload.cost = upload.towards.iter().map(price).collect();
     upload
 }

@@ -69,22 +69,22 @@ fn local(city: &City, plan: &Plan, users: &[u32]) -> Off {
     let y = public_y(city, &plan, &()).unwrap();
     println!("  public y in {:.1} s", begun.elapsed().as_secs_f64());
     let graph = geo_ind_graph(city, &plan);
-    let table = city.table(plan.table_cell, &()).unwrap();
-    let costs = Costs::of(city, table.as_deref());
-    let ties = TieRule::of(&plan).unwrap();
+    let tables = city.tables(plan.division, &()).unwrap();
+    let costs = Costs::of(city, &tables, vec![1.0]);
+    let ties = TieRule::of(&plan, city).unwrap();
     let begun = Instant::now();
     let off = Off::of(city, users, |user| {
-        let part = UserPart::prepare(city, graph.as_deref(), &costs, &plan, user);
+        let part = UserPart::prepare(city, graph.as_deref(), &costs, (&plan, &ties), user);
         let alone =
-            Programme::alone(&part.upload, ties, plan.notion, costs.ceiling(), &y.y).unwrap();
+            Programme::alone(&part.upload, &ties, plan.notion, costs.ceiling(), &y.y).unwrap();
         let solution = alone.solve(&plan).unwrap();
         let values = alone.split(&solution).remove(0);
-        let own = UserMatrix { place: user, relevant: part.relevant, values };
+        let own = UserMatrix { place: user, shares: Vec::new(), relevant: part.relevant, values };
         let round = Round {
             places: city.places(),
             columns: alone.columns.clone().into(),
             users: vec![own],
-            ties,
+            ties: ties.clone(),
         };
         // One epsilon: that of the tiles, between every two rows.
         let finding = promised(&round, city.coords(), plan.epsilon, f64::INFINITY);

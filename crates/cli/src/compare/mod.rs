@@ -111,7 +111,7 @@ impl Compare {
         let city = open::city(self.map.as_deref(), self.places, ui)?;
         let users = self.users.places(&city, self.seed)?;
         // Once for the map, like the map itself: not part of any mechanism's time.
-        city.table(Length::HUNDRED_METRES, ui)?;
+        city.table(Length::HUNDRED_METRES.into(), ui)?;
         let mut assessor = Assessor::new(&city, self.time_limit, ui);
         let mut sheets = Vec::new();
         for (name, plan) in self.plans(&users)? {

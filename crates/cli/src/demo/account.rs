@@ -44,11 +44,8 @@ impl Account {
     ) -> Result<Self, Failure> {
         let city = &catalogue.city;
         let places: Vec<u32> = (0..city.places() as u32).collect();
-        let table = city.table(catalogue.plan.table_cell, &())?;
-        let (lower, upper) = match &table {
-            Some(table) => (table.lower(&places, &places), table.upper(&places, &places)),
-            None => (city.utility().all(), city.utility().all()),
-        };
+        let table = city.table(catalogue.plan.division, &())?;
+        let (lower, upper) = (table.lower(&places, &places), table.upper(&places, &places));
         let mean = |values: &[f64]| {
             let k = places.len();
             let off_diagonal = values.iter().enumerate().filter(|(at, _)| at % (k + 1) != 0);
@@ -60,7 +57,7 @@ impl Account {
             address,
             people,
             mean_loss_km: [mean(&lower), mean(&city.utility().all()), mean(&upper)],
-            table_cells: table.map_or(0, |table| table.cells().len()),
+            table_cells: table.cells().len(),
             seconds,
             catalogue: catalogue.clone(),
         })
@@ -103,9 +100,9 @@ impl Account {
             (
                 "cost table",
                 format!(
-                    "{} cells of {} let a phone work that out itself: between {lower:.2} and {upper:.2} km",
+                    "{} {} let a phone work that out itself: between {lower:.2} and {upper:.2} km",
                     count(self.table_cells),
-                    catalogue.plan.table_cell
+                    catalogue.plan.division
                 ),
             ),
             (

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
-use lrgeo_map::build::{BuildReport, MapPlan, PlacePlan, PriorPlan, TargetPlan, Weights, build};
+use lrgeo_map::build::{
+    BuildReport, MapPlan, PlacePlan, PriorPlan, TargetPlan, Weights, build, same_places,
+};
 use lrgeo_map::demo::demo_city;
 use lrgeo_map::geo::{BoundingBox, Coord};
 use lrgeo_map::import::{OsmReport, read_osm, read_sites, read_streets, read_weights};
@@ -77,6 +79,9 @@ pub struct Build {
     /// the demo has its own].
     #[arg(long, value_name = "uniform|random:N|FILE.csv[:COLUMN]")]
     targets: Option<String>,
+    /// The places, prior and targets of this map, on the streets that --travel allows: another way for `mechanism build --way`.
+    #[arg(long, value_name = "FILE.lrmap", conflicts_with_all = ["cell", "bbox", "polygon", "places", "snap", "prior", "targets"])]
+    same_places: Option<PathBuf>,
     /// How people move: which ways, one-way rules, speeds.
     #[arg(long, value_enum, default_value_t)]
     travel: Travel,
@@ -110,6 +115,10 @@ struct Given {
 impl Build {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         let given = self.streets(ui)?;
+        if let Some(path) = &self.same_places {
+            let map = same_places(&Map::open(path)?.0, given.streets, self.travel.into())?;
+            return self.finish(&map, &BuildReport::default(), given.osm, ui);
+        }
         let region = match (&self.bbox, &self.polygon) {
             (Some(bbox), _) => Region::Box(*bbox),
             (None, Some(path)) => Region::Polygon(Polygon::read(path)?),
@@ -141,11 +150,22 @@ impl Build {
         let (source, travel, snap) = (given.source, self.travel.into(), self.snap);
         let plan = MapPlan { source, travel, region, places, snap, prior, targets };
         let (map, report) = build(given.streets, plan)?;
+        self.finish(&map, &report, given.osm, ui)
+    }
+
+    /// Writes the map and says what it has.
+    fn finish(
+        &self,
+        map: &Map,
+        report: &BuildReport,
+        osm: Option<OsmReport>,
+        ui: &Ui,
+    ) -> Result<(), Failure> {
         let version = map.save(&self.output)?;
         if self.json {
-            ui.json(&account_json(&map, &report, given.osm, &version.to_string()));
+            ui.json(&account_json(map, report, osm, &version.to_string()));
         } else {
-            ui.remark(account(&map, &report, given.osm));
+            ui.remark(account(map, report, osm));
             ui.remark(format!("wrote {} (version {version})", self.output.display()));
         }
         Ok(())
@@ -201,9 +221,11 @@ impl Build {
             return Ok(plain(streets, Source::OpenStreetMap, Some(osm)));
         }
         if let (Some(nodes), Some(edges)) = (&self.nodes, &self.edges) {
-            return Ok(plain(read_streets(nodes, edges, self.undirected)?, Source::Csv, None));
+            let streets = read_streets(nodes, edges, self.undirected)?.used_by(self.travel.into());
+            return Ok(plain(streets, Source::Csv, None));
         }
-        Ok(demo_given(self.seed))
+        let demo = demo_given(self.seed);
+        Ok(Given { streets: demo.streets.used_by(self.travel.into()), ..demo })
     }
 }
 

@@ -1,26 +1,24 @@
 //! `lrgeo mechanism build`.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::{ArgGroup, Args, ValueEnum};
 use lrgeo_evaluation::street::People;
-use lrgeo_map::import::read_losses;
 use lrgeo_map::map::Map;
-use lrgeo_map::table::CostTable;
+use lrgeo_map::table::{CostTable, Division};
 use lrgeo_map::units::Length;
 use lrgeo_mechanism::{
-    Built, City, Cover, Epsilon, Exponent, Mechanism, MechanismError, Notion, Plan, Privacy,
-    REGISTRY, RangeRule, build, by_name,
+    Beyond, Built, City, Cover, Epsilon, Exponent, Indicator, Mechanism, MechanismError, Notion,
+    Plan, Privacy, REGISTRY, RangeRule, build, by_name,
 };
 use lrgeo_optim::Settings;
 
 use super::{Users, info};
 use crate::failure::Failure;
-use crate::options::Utility;
 use crate::solve;
 use crate::ui::Ui;
+use crate::ways::Ways;
 
 /// Make a mechanism for a map: build, verify, write.
 #[derive(Args)]
@@ -30,6 +28,7 @@ Examples:
   lrgeo mechanism build city.lrmap --epsilon 2/km -o city.lrmech
   lrgeo mechanism build city.lrmap --privacy \"factor 2 within 300 m\" -o city.lrmech
   lrgeo mechanism build city.lrmap --kind lr-geo --epsilon 2/km --users random:10 -o round.lrmech
+  lrgeo mechanism build city.lrmap --epsilon 2/km --way walk=walk.lrmap --split drive:0.7,walk:0.3 -o mixed.lrmech
 Radii that are not given follow the spacing of the places; the account says what they are.",
     group = ArgGroup::new("how private").required(true).args(["epsilon", "privacy"])
 )]
@@ -85,16 +84,24 @@ pub struct Build {
     /// Take the exponent of `exp` as given instead of calibrating it to the epsilon asked for.
     #[arg(long)]
     nominal: bool,
-    /// What a wrong report costs: travel-distance (km), travel-time (min), straight-line (km), or a
-    /// matrix file (.npy, .csv).
-    #[arg(long, default_value = "travel-distance")]
-    utility: Utility,
+    #[command(flatten)]
+    ways: Ways,
+    /// Which entries in range stay free: radius (those within r_exp, the paper's), mass:SHARE (the nearest with that share of
+    /// the kernel's mass), random:SHARE.
+    #[arg(long, value_name = "RULE", default_value = "radius", value_parser = indicator)]
+    indicator: Indicator,
+    /// What reports out of range are charged with in the programme of a round.
+    #[arg(long, value_name = "ceiling|nothing|table", default_value = "ceiling", value_parser = beyond)]
+    out_of_range: Beyond,
     /// A cost reference table made before; else one is made with --table-cell.
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
     /// The cells of the cost reference table.
     #[arg(long, value_name = "LENGTH", default_value = "100m", allow_hyphen_values = true)]
     table_cell: Length,
+    /// Road segments of this length instead of cells.
+    #[arg(long, value_name = "LENGTH", conflicts_with = "table_cell", allow_hyphen_values = true)]
+    table_segments: Option<Length>,
     /// How much longer than straight lines paths of the all-pairs spanner may be: 1.05 is faster and costs 3 to 5 % more.
     #[arg(long, default_value_t = lrgeo_mechanism::STRETCH, allow_hyphen_values = true)]
     stretch: f64,
@@ -133,6 +140,23 @@ fn yes_or_no(word: &str) -> Result<bool, String> {
         "no" => Ok(false),
         _ => Err("write yes or no".into()),
     }
+}
+
+fn indicator(text: &str) -> Result<Indicator, String> {
+    let wrong = || "must be radius, mass:SHARE or random:SHARE, like mass:0.9".to_owned();
+    let (name, share) = text.split_once(':').unwrap_or((text, "1"));
+    let share = share.parse().map_err(|_| wrong())?;
+    match name {
+        "radius" if text == name => Ok(Indicator::Radius),
+        "mass" if text != name => Ok(Indicator::Mass(share)),
+        "random" if text != name => Ok(Indicator::Random { share, seed: 1 }),
+        _ => Err(wrong()),
+    }
+}
+
+fn beyond(text: &str) -> Result<Beyond, String> {
+    let found = Beyond::ALL.iter().find(|(_, name)| *name == text);
+    found.map(|(beyond, _)| *beyond).ok_or_else(|| "must be ceiling, nothing or table".into())
 }
 
 /// `--range`.
@@ -228,13 +252,7 @@ impl Build {
 
     fn city(&self, ui: &Ui) -> Result<City, Failure> {
         let (map, version) = Map::open(&self.map)?;
-        let city = match &self.utility {
-            Utility::Measured(kind) => City::new(map, version, *kind, ui)?,
-            Utility::File(path) => {
-                let losses = read_losses(path, map.places.len())?;
-                City::with_utility(map, version, Arc::new(losses))?
-            }
-        };
+        let city = self.ways.city(map, version, ui)?;
         if let Some(path) = &self.table {
             city.use_table(CostTable::open(path)?)?;
         }
@@ -286,10 +304,14 @@ impl Build {
         };
         let invented = self.kind()?.per_user().then_some(Users::Random(USERS));
         if let Some(users) = self.users.clone().or(invented) {
-            plan.users = users.places(city, self.seed)?;
+            (plan.users, plan.shares) = users.with_ways(city, self.seed)?;
         }
         plan.calibrated = !self.nominal;
-        plan.table_cell = self.table_cell;
+        plan.division = match self.table_segments {
+            Some(length) => Division::Segments(length),
+            None => Division::Grid(self.table_cell),
+        };
+        (plan.indicator, plan.beyond) = (self.indicator, self.out_of_range);
         plan.stretch = self.stretch;
         plan.gap = self.gap;
         plan.allow_disconnected = self.allow_disconnected;

@@ -45,10 +45,14 @@ pub fn check(described: &Described, upload: &Upload, answer: UserMatrix) -> Resu
     // Back into the order of the relevant places: the user's own row first.
     let row = |at: &usize| values[at * width..(at + 1) * width].to_vec();
     let values: Vec<f64> = upload.row_of.iter().flat_map(row).collect();
-    let user =
-        rows::UserMatrix { place: upload.relevant[0], relevant: upload.relevant.clone(), values };
+    let user = rows::UserMatrix {
+        place: upload.relevant[0],
+        shares: Vec::new(),
+        relevant: upload.relevant.clone(),
+        values,
+    };
     let places = geography.places();
-    let round = Round { places, columns: columns.into(), users: vec![user], ties: *ties };
+    let round = Round { places, columns: columns.into(), users: vec![user], ties: ties.clone() };
     round.validate().map_err(|error| wrong("rows", &error.to_string()))?;
     let finding = promised(&round, geography.coords(), plan.epsilon, plan.notion.reach_km());
     if !finding.is_private() {
@@ -74,7 +78,9 @@ fn check_ties(described: &Described, round: &Round, ties: &TieRule, y: &[f64]) -
     let km = |i: u32, k: u32| described.geography.distance_km(i, k);
     for (index, &place) in user.relevant.iter().enumerate() {
         for ((&k, &z), &y) in round.columns.iter().zip(user.row(index)).zip(y) {
-            let Some(factor) = ties.factor(km(place, k), km(user.place, k)) else { continue };
+            let Some(factor) = ties.factor((place, k), km(place, k), km(user.place, k)) else {
+                continue;
+            };
             let tied = y * factor + if z > 0.0 { FLOOR } else { 0.0 };
             // Written so that what is not a number does not pass.
             let equal = (z - tied).abs() <= TIE_ERROR * tied;

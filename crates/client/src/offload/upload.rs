@@ -71,7 +71,7 @@ pub fn prepare(
 
 /// The coefficients with row `order[i]` in position i.
 fn shuffle(described: &Described, upload: Coefficients, order: &[usize]) -> Join {
-    let Coefficients { rows, columns, between, towards, cost } = upload;
+    let Coefficients { rows, columns, between, towards, cost, .. } = upload;
     let width = columns.len();
     let lines = |values: &[f64]| -> Vec<f64> {
         order.iter().flat_map(|&row| values[row * width..(row + 1) * width].to_vec()).collect()

@@ -15,7 +15,8 @@ use std::collections::HashMap;
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::lr_geo::coefficients::{Coefficients, Costs, UserPart};
-use lrgeo_mechanism::{Geography, Plan};
+use lrgeo_mechanism::relevant::TieRule;
+use lrgeo_mechanism::{Geography, MechanismError, Plan};
 use rayon::prelude::*;
 
 /// What a field of an upload tells about the place.
@@ -81,12 +82,13 @@ pub fn leaks(
     plan: &Plan,
     rounding: f64,
     progress: &dyn Progress,
-) -> Vec<Leak> {
+) -> Result<Vec<Leak>, MechanismError> {
+    let rule = TieRule::of(plan, places)?;
     progress.begin("uploads of all places", places.places() as u64);
     let prints: Vec<[u128; 7]> = (0..places.places() as u32)
         .into_par_iter()
         .map(|place| {
-            let part = UserPart::prepare(places, graph, costs, plan, place);
+            let part = UserPart::prepare(places, graph, costs, (plan, &rule), place);
             let prior = places.prior()[place as usize];
             progress.advance(1);
             Field::ALL.map(|(field, _)| print(field, &part.upload, prior, rounding))
@@ -97,7 +99,7 @@ pub fn leaks(
         let seen: Vec<u128> = prints.iter().map(|all| all[at]).collect();
         leak(*field, places.prior(), &seen)
     };
-    Field::ALL.iter().enumerate().map(leak).collect()
+    Ok(Field::ALL.iter().enumerate().map(leak).collect())
 }
 
 /// The leak of a function of the place, given what is seen of each.

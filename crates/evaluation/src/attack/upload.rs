@@ -9,7 +9,7 @@ use lrgeo_map::progress::Progress;
 use lrgeo_map::rng::SplitMix;
 use lrgeo_mechanism::lr_geo::coefficients::{Coefficients, Costs, UserPart};
 use lrgeo_mechanism::publish::Manifest;
-use lrgeo_mechanism::relevant::relevant_places;
+use lrgeo_mechanism::relevant::{TieRule, relevant_places};
 use lrgeo_mechanism::{Geography, MechanismError, Plan};
 use rayon::prelude::*;
 
@@ -79,9 +79,10 @@ impl<'a> Fingerprints<'a> {
             );
             return Err(MechanismError::invalid("lr-radius", reason));
         }
+        let rule = TieRule::of(plan, places)?;
         progress.begin("uploads of all places", places.places() as u64);
         let print = |place: u32| {
-            let part = UserPart::prepare(places, graph, costs, plan, place);
+            let part = UserPart::prepare(places, graph, costs, (plan, &rule), place);
             progress.advance(1);
             Print::of(part.relevant, &part.upload)
         };

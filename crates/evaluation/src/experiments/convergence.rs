@@ -86,14 +86,15 @@ fn trace(
     let city = setup.ground.city_with(places, setup.seed, setting.targets)?;
     let mut plan = Plan { sampled: None, ..setting.plan.clone() };
     plan.radii.relevant_max = Some(RELEVANT);
-    let table = city.table(plan.table_cell, &())?;
-    let costs = Costs::of(&city, table.as_deref());
+    let tables = city.tables(plan.division, &())?;
+    let costs = Costs::of(&city, &tables, vec![1.0]);
+    let rule = TieRule::of(&plan, &city)?;
     let graph = geo_ind_graph(&city, &plan);
-    let prepare = |&user: &u32| UserPart::prepare(&city, graph.as_deref(), &costs, &plan, user);
+    let prepare =
+        |&user: &u32| UserPart::prepare(&city, graph.as_deref(), &costs, (&plan, &rule), user);
     let parts: Vec<UserPart> = neighbours(&city, USERS, setup.seed).iter().map(prepare).collect();
     let uploads: Vec<_> = parts.iter().map(|part| &part.upload).collect();
-    let rule = TieRule::of(&plan)?;
-    let programme = Programme::new(&uploads, rule, plan.notion, city.places(), costs.ceiling())?;
+    let programme = Programme::new(&uploads, &rule, plan.notion, city.places(), costs.ceiling())?;
     let rows = parts.iter().flat_map(|part| &part.relevant);
     let reports: f64 = rows.map(|&place| city.prior()[place as usize]).sum();
     let options = Options { guide, reports, ..Options::default() };

@@ -131,7 +131,7 @@ fn bounds(city: &City, relevant_km: f64, users: Vec<u32>) -> Result<Values, Mech
     if let lrgeo_mechanism::Rows::Users(round) = &built.rows {
         numbers.insert("relevant".into(), round.users[0].relevant.len() as f64);
     }
-    if let Some(b) = cost_bounds(&built, city, plan.table_cell, &plan.settings(1e-3), &())? {
+    if let Some(b) = cost_bounds(&built, city, plan.division, &plan.settings(1e-3), &())? {
         numbers.extend(values([("upper", b.upper), ("lower", b.lower), ("ratio", b.ratio())]));
     }
     Ok(numbers)

@@ -111,7 +111,7 @@ pub fn run(
                     plan.allow_disconnected = true;
                     // Every place within Gamma is the whole map for every user; three digits are enough.
                     plan.gap = Some(1e-3);
-                    city.table(plan.table_cell, &())?;
+                    city.table(plan.division, &())?;
                     (variant.change)(&mut plan, city.places())?;
                     measure(variant.kind, &city, &plan)
                 })?);

@@ -45,7 +45,7 @@ pub fn against_cells(
     let steps = [0.05, 0.075, 0.1, 0.125, 0.15, 0.175, 0.2, 0.225, 0.25, 0.275];
     let variations: Vec<(f64, Plan)> = steps[..setup.pick(2, 10, 10)]
         .iter()
-        .map(|&km| Ok((km, Plan { table_cell: Length::from_km(km)?, ..Plan::paper()? })))
+        .map(|&km| Ok((km, Plan { division: Length::from_km(km)?.into(), ..Plan::paper()? })))
         .collect::<Result<_, MechanismError>>()?;
     let about = format!(
         "{}, K = {places}, paper settings, {count} users. The paper: stable up to 0.2 km, then a marked increase.",
@@ -136,7 +136,7 @@ fn bounds(
         ..plan.clone()
     };
     let built = build(by_name("lr-geo")?, &city, &plan, &())?;
-    let bounds = cost_bounds(&built, &city, plan.table_cell, &plan.settings(1e-6), &())?;
+    let bounds = cost_bounds(&built, &city, plan.division, &plan.settings(1e-6), &())?;
     Ok(match bounds {
         Some(b) => values([("upper", b.upper), ("lower", b.lower), ("ratio", b.ratio())]),
         None => Values::new(),

@@ -88,7 +88,7 @@ fn measure(
                 let seed = setup.seed_of(repeat);
                 let city = setup.ground.city_with(size, seed, Targets::Uniform)?;
                 let plan = Plan::paper()?;
-                city.table(plan.table_cell, &())?;
+                city.table(plan.division, &())?;
                 let mut numbers = values([]);
                 for (engine, name) in ENGINES {
                     let plan = Plan {

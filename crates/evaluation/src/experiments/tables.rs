@@ -123,7 +123,7 @@ pub fn run(
                             None => {
                                 let made = setup.ground.city_with(size, seed, setting.targets)?;
                                 // Once per map, as the server does; not part of a method's time.
-                                made.table(setting.plan.table_cell, &())?;
+                                made.table(setting.plan.division, &())?;
                                 city.get_or_init(|| made)
                             }
                         };
@@ -181,7 +181,7 @@ pub(super) fn measure(
     if let Some(proof) = &built.proof {
         numbers.insert("gap".into(), proof.gap);
     }
-    if let Some(bounds) = cost_bounds(&built, city, plan.table_cell, &plan.settings(GAP), &())? {
+    if let Some(bounds) = cost_bounds(&built, city, plan.division, &plan.settings(GAP), &())? {
         numbers.insert("upper".into(), bounds.upper);
         numbers.insert("lower".into(), bounds.lower);
         numbers.insert("ratio".into(), bounds.ratio());

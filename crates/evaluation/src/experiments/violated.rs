@@ -176,7 +176,7 @@ pub fn matched(
     progress.begin("matched rows", steps.len() as u64 * uploads);
     let (mut by_value, mut share) = (Vec::new(), Vec::new());
     for &cell_km in steps {
-        let plan = Plan { table_cell: Length::from_km(cell_km)?, ..Plan::paper()? };
+        let plan = Plan { division: Length::from_km(cell_km)?.into(), ..Plan::paper()? };
         let city = std::cell::OnceCell::new();
         let mut entries = Vec::new();
         for upload in 0..uploads {
@@ -231,13 +231,14 @@ const CELLS: usize = 900;
 const CELLS_KM: [f64; 5] = [0.05, 0.1, 0.15, 0.2, 0.275];
 
 fn matches(city: &City, plan: &Plan, user: u32) -> Result<Values, MechanismError> {
-    let Some(table) = city.table(plan.table_cell, &())? else { return Ok(Values::new()) };
+    let tables = city.tables(plan.division, &())?;
+    let table = &tables[0];
     let here = city.coords()[user as usize];
     let mut cells: Vec<u32> = (0..table.cells().len() as u32).collect();
     let far = |cell: &u32| table.cells()[*cell as usize].distance_km(here);
     cells.sort_by(|a, b| far(a).total_cmp(&far(b)));
     cells.truncate(CELLS);
-    let square = table.travel().beta(&cells, &cells);
+    let square = table.beta(&cells, &cells);
     let above = (0..cells.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
     let mut beta: Vec<f64> = above.map(|(i, j)| square[i * cells.len() + j]).collect();
     beta.sort_by(f64::total_cmp);
@@ -246,10 +247,9 @@ fn matches(city: &City, plan: &Plan, user: u32) -> Result<Values, MechanismError
     let relevant = relevant_places(city, graph.as_deref(), plan, user);
     let reported = city.index().within(here, plan.radii.obfuscation);
     let reported: Vec<u32> = reported.into_iter().map(|(place, _)| place).collect();
-    let costs = Costs::of(city, Some(&table));
+    let costs = Costs::of(city, &tables, vec![1.0]);
     let uploaded = costs.estimate(city, &relevant, &reported);
-    let offset = table.places().iter().map(|place| place.offset).max().unwrap_or(0);
-    let offset_km = f64::from(offset) * table.travel().scale();
+    let offset_km = (0..city.places() as u32).map(|v| table.offset(v)).fold(0.0, f64::max);
     let prior = city.prior()[relevant[0] as usize];
     let count = |c: &f64| {
         let (low, high) = (c / prior - offset_km, c / prior + offset_km);

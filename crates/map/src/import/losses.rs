@@ -48,6 +48,35 @@ fn read_csv(path: &Path, bytes: &[u8], places: usize) -> Result<Vec<f64>, MapErr
     Ok(values)
 }
 
+/// Reads how many of the people at each place go each way: a CSV file with a column per way, by name, and a line per place
+/// in the order of the map. Other columns are not looked at. One list of places per way.
+pub fn read_shares(path: &Path, ways: &[&str], places: usize) -> Result<Vec<Vec<f64>>, MapError> {
+    let bytes = std::fs::read(path).map_err(MapError::io(path))?;
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(bytes.as_slice());
+    let refuse = |reason: String| MapError::file(path, reason);
+    let header = reader.headers().map_err(|error| refuse(error.to_string()))?.clone();
+    let column = |way: &&str| {
+        let found = header.iter().position(|name| name == *way);
+        found.ok_or_else(|| refuse(format!("has no column `{way}`")))
+    };
+    let columns = ways.iter().map(column).collect::<Result<Vec<usize>, MapError>>()?;
+    let mut shares = vec![Vec::with_capacity(places); ways.len()];
+    for (row, record) in reader.records().enumerate() {
+        let record = record.map_err(|error| refuse(error.to_string()))?;
+        for ((&column, way), of_way) in columns.iter().zip(ways).zip(&mut shares) {
+            let text = record.get(column).unwrap_or_default();
+            let reason = format!("`{text}` is not a number");
+            let (path, line, field) = (path.into(), row as u64 + 2, (*way).to_owned());
+            let number = text.parse().map_err(|_| MapError::Line { path, line, field, reason })?;
+            of_way.push(number);
+        }
+    }
+    match shares[0].len() == places {
+        true => Ok(shares),
+        false => Err(refuse(format!("has {} lines, the map {places} places", shares[0].len()))),
+    }
+}
+
 /// Version 1 of numpy's format, little-endian doubles in C order: what `numpy.save` writes.
 fn read_npy(path: &Path, bytes: &[u8], places: usize) -> Result<Vec<f64>, MapError> {
     let refuse = |reason: String| MapError::file(path, reason);

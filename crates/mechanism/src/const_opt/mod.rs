@@ -41,10 +41,10 @@ impl Mechanism for ConstOpt {
         let rule = TieRule {
             epsilon: constraints.epsilon,
             range: RangeRule::Each,
-            exponential_km: plan.radii.exponential,
             obfuscation_km: f64::INFINITY,
+            ..TieRule::of(plan, city)?
         };
-        let solution = solve(&constraints.tied(city, rule)?, &plan.settings(1e-6))?;
+        let solution = solve(&constraints.tied(city, &rule)?, &plan.settings(1e-6))?;
         let proof = Proof::of(&solution, city.prior().iter().sum());
         let rows = Rows::Dense(square_matrix(&solution)?);
         let mut notes = constraints.notes();
@@ -86,8 +86,8 @@ pub fn public_y(
     ensure_dense(city)?;
     let mut constraints = Constraints::new(city, plan, progress)?;
     constraints.epsilon = Epsilon::per_km(constraints.epsilon.value() * (1.0 - SPARE))?;
-    let rule = TieRule { range: RangeRule::Each, ..TieRule::of(plan)? };
-    let solution = solve(&constraints.tied(city, rule)?, &plan.settings(1e-4))?;
+    let rule = TieRule { range: RangeRule::Each, ..TieRule::of(plan, city)? };
+    let solution = solve(&constraints.tied(city, &rule)?, &plan.settings(1e-4))?;
     let rows = Rows::Dense(square_matrix(&solution)?);
     let reach_km = plan.notion.reach_km();
     let finding = every_pair(&rows, city.coords(), plan.epsilon, reach_km, progress);

@@ -1,11 +1,13 @@
 //! What a user does before uploading (sections 4.1, 4.2 and 4.5 of the paper).
 
+use std::sync::Arc;
+
 use lrgeo_map::geo::Located;
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::table::CostTable;
 
-use crate::relevant::relevant_places;
-use crate::{City, Geography, Plan, RangeRule};
+use crate::relevant::{TieRule, relevant_places};
+use crate::{Beyond, City, Geography, Plan, RangeRule};
 
 /// The coefficients of a user's LR-OMG (Eq. 14-17): what is uploaded. Rows have no names in it;
 /// columns do, because users share y (spec section 9 says what that discloses).
@@ -21,6 +23,16 @@ pub struct Coefficients {
     pub towards: Vec<f64>,
     /// Estimated costs C_hat over the same, priors included (Eq. 25).
     pub cost: Vec<f64>,
+    /// Over the same, the factor that ties an entry to y (Eq. 18); `None` where it is free. Q is the user's to choose.
+    pub ties: Vec<Option<f64>>,
+}
+
+impl Coefficients {
+    /// Ties every entry by its distance: all that a server has of an upload are distances, and r_exp needs no more.
+    pub fn tie(self, rule: &TieRule) -> Self {
+        let ties = self.towards.iter().map(|&km| rule.factor_by_distance(km)).collect();
+        Self { ties, ..self }
+    }
 }
 
 /// A user's side of a round: what it keeps, and what it uploads.
@@ -40,7 +52,7 @@ impl UserPart {
         places: &Geography,
         graph: Option<&NeighbourGraph>,
         costs: &Costs<'_>,
-        plan: &Plan,
+        (plan, rule): (&Plan, &TieRule),
         place: u32,
     ) -> Self {
         let relevant = relevant_places(places, graph, plan, place);
@@ -52,14 +64,22 @@ impl UserPart {
             RangeRule::Own => range_km,
             RangeRule::Each => range_km + widest,
         };
-        let near = places.index().within(places.coords()[place as usize], reach_km);
-        let mut columns: Vec<u32> = near.into_iter().map(|(k, _)| k).collect();
+        let near = || places.index().within(places.coords()[place as usize], reach_km);
+        let mut columns: Vec<u32> = match plan.beyond {
+            Beyond::Table => (0..places.places() as u32).collect(),
+            Beyond::Ceiling | Beyond::Nothing => near().into_iter().map(|(k, _)| k).collect(),
+        };
         let mut towards = distances(places, &relevant, &columns);
-        if plan.range == RangeRule::Each {
+        if plan.range == RangeRule::Each && plan.beyond != Beyond::Table {
             keep_in_range(&mut columns, &mut towards, range_km);
         }
         let cost = costs.estimate(places, &relevant, &columns);
-        let upload = Coefficients { rows: relevant.len(), columns, between, towards, cost };
+        let user_km = distances(places, &[place], &columns);
+        let pairs =
+            relevant.iter().flat_map(|&i| columns.iter().zip(&user_km).map(move |c| (i, c)));
+        let ties = pairs.zip(&towards).map(|((i, (&k, &user)), &km)| rule.factor((i, k), km, user));
+        let ties = ties.collect();
+        let upload = Coefficients { rows: relevant.len(), columns, between, towards, cost, ties };
         Self { place, relevant, upload }
     }
 }
@@ -90,24 +110,31 @@ fn distances(places: &Geography, from: &[u32], to: &[u32]) -> Vec<f64> {
     all
 }
 
+/// No estimate between places times a prior is larger, whichever way somebody goes: a public constant.
+pub fn ceiling(city: &City, tables: &[Arc<CostTable>]) -> f64 {
+    let most_likely = city.prior().iter().copied().fold(0.0, f64::max);
+    most_likely * tables.iter().map(|table| table.ceiling()).fold(0.0, f64::max)
+}
+
 /// Losses between rows and columns, row-major.
 type Losses<'a> = dyn Fn(&[u32], &[u32]) -> Vec<f64> + Sync + 'a;
 
-/// Where a user takes its costs from: the cost reference table, what it has downloaded of it, or the
-/// losses themselves where they are public and need none.
+/// Where a user takes its costs from: the cost reference tables, or what it has downloaded of them.
 pub struct Costs<'a> {
     losses: Box<Losses<'a>>,
     ceiling: f64,
 }
 
 impl<'a> Costs<'a> {
-    /// The table of a city, or its losses without one.
-    pub fn of(city: &'a City, table: Option<&'a CostTable>) -> Self {
-        let most_likely = city.prior().iter().copied().fold(0.0, f64::max);
-        let worst = table.map_or_else(|| city.utility().ceiling(), CostTable::ceiling_km);
-        Self::new(most_likely * worst, move |rows, columns| match table {
-            Some(table) => table.upper(rows, columns),
-            None => city.utility().losses(rows, columns),
+    /// The tables of a city's ways, with how often a user goes each.
+    pub fn of(city: &City, tables: &'a [Arc<CostTable>], shares: Vec<f64>) -> Self {
+        Self::new(ceiling(city, tables), move |rows, columns| {
+            let mut sum = vec![0.0; rows.len() * columns.len()];
+            for (table, share) in tables.iter().zip(&shares).filter(|(_, share)| **share > 0.0) {
+                let losses = table.upper(rows, columns);
+                sum.iter_mut().zip(losses).for_each(|(sum, loss)| *sum += share * loss);
+            }
+            sum
         })
     }
 

@@ -13,8 +13,8 @@ use crate::mechanism::{Made, Mechanism};
 use crate::programme::ensure_connected;
 use crate::relevant::{TieRule, geo_ind_graph};
 use crate::rows::{Round, UserMatrix};
-use crate::{City, Cover, Guarantee, MechanismError, Notion, Plan, Proof, Rows};
-use coefficients::UserPart;
+use crate::{Beyond, City, Cover, Guarantee, Indicator, MechanismError, Notion, Plan, Proof, Rows};
+use coefficients::{Costs, UserPart, ceiling};
 
 /// The paper's mechanism.
 pub struct LrGeo {
@@ -65,41 +65,54 @@ fn make(city: &City, plan: &Plan, progress: &dyn Progress) -> Result<Made, Mecha
     if let (Some(graph), Notion::Within { gamma_km }) = (&graph, plan.notion) {
         ensure_connected(city, graph, gamma_km, plan.allow_disconnected)?;
     }
-    let table = city.table(plan.table_cell, progress)?;
-    let costs = coefficients::Costs::of(city, table.as_deref());
-    let parts: Vec<UserPart> = plan
-        .users
-        .iter()
-        .map(|&user| UserPart::prepare(city, graph.as_deref(), &costs, plan, user))
-        .collect();
+    let tables = city.tables(plan.division, progress)?;
+    let rule = TieRule::of(plan, city)?;
+    let mut parts: Vec<(UserPart, Vec<f64>)> = Vec::new();
+    for (at, &user) in plan.users.iter().enumerate() {
+        let shares = match plan.shares.get(at) {
+            Some(shares) => city.check_shares(shares)?,
+            None => city.shares_at(user),
+        };
+        let costs = Costs::of(city, &tables, shares.clone());
+        parts
+            .push((UserPart::prepare(city, graph.as_deref(), &costs, (plan, &rule), user), shares));
+    }
 
-    let uploads: Vec<_> = parts.iter().map(|part| &part.upload).collect();
-    let rule = TieRule::of(plan)?;
-    let programme =
-        round::Programme::new(&uploads, rule, plan.notion, city.places(), costs.ceiling())?;
+    let uploads: Vec<_> = parts.iter().map(|(part, _)| &part.upload).collect();
+    let outside = match plan.beyond {
+        Beyond::Nothing => 0.0,
+        Beyond::Ceiling | Beyond::Table => ceiling(city, &tables),
+    };
+    let programme = round::Programme::new(&uploads, &rule, plan.notion, city.places(), outside)?;
     let solution = programme.solve(plan)?;
 
     let weight: f64 =
-        parts.iter().flat_map(|part| &part.relevant).map(|&i| city.prior()[i as usize]).sum();
+        parts.iter().flat_map(|(part, _)| &part.relevant).map(|&i| city.prior()[i as usize]).sum();
     let proof = Proof::of(&solution, weight.max(f64::MIN_POSITIVE));
     let matrices = programme.split(&solution);
     let users = parts.into_iter().zip(matrices);
     let users = users
-        .map(|(part, values)| UserMatrix { place: part.place, relevant: part.relevant, values })
+        .map(|((part, shares), values)| UserMatrix {
+            place: part.place,
+            shares: if city.ways().len() > 1 { shares } else { Vec::new() },
+            relevant: part.relevant,
+            values,
+        })
         .collect();
     let columns = programme.columns.into();
+    let notes = notes(city, plan, &rule);
     let rows = Rows::Users(Round { places: city.places(), columns, users, ties: rule });
     Ok(Made {
         rows,
         proof: Some(proof),
         witness: Vec::new(),
         floor: None,
-        notes: notes(city, plan, rule),
+        notes,
         real_epsilon: None,
     })
 }
 
-fn notes(city: &City, plan: &Plan, rule: TieRule) -> Vec<(&'static str, String)> {
+fn notes(city: &City, plan: &Plan, rule: &TieRule) -> Vec<(&'static str, String)> {
     let radii = plan.radii;
     let which = if plan.sampled.is_some() { "sampled" } else { "the nearest" };
     let capped = radii.relevant_max.map_or(String::new(), |n| format!(", {n} at most, {which}"));
@@ -108,7 +121,20 @@ fn notes(city: &City, plan: &Plan, rule: TieRule) -> Vec<(&'static str, String)>
         ("r_exp", format!("{:.3} km", radii.exponential)),
         ("r_obf", format!("{:.3} km", radii.obfuscation)),
         ("range rule", plan.range.name().to_owned()),
+        ("table", plan.division.to_string()),
     ];
+    match plan.indicator {
+        Indicator::Radius => {}
+        Indicator::Mass(share) => {
+            notes.push(("free entries", format!("the nearest with {share} of the kernel's mass")));
+        }
+        Indicator::Random { share, seed } => {
+            notes.push(("free entries", format!("{share} of those within r_exp, seed {seed}")));
+        }
+    }
+    if plan.beyond != Beyond::default() {
+        notes.push(("reports out of range cost", plan.beyond.name().to_owned()));
+    }
     let outside = city.places() as f64 * rule.outside();
     if outside > 0.01 {
         let text = format!(

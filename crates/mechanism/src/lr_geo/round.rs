@@ -30,7 +30,7 @@ impl Programme {
     /// `ceiling` is what a report outside a user's range costs.
     pub fn new(
         uploads: &[&Coefficients],
-        rule: TieRule,
+        rule: &TieRule,
         notion: Notion,
         places: usize,
         ceiling: f64,
@@ -53,7 +53,7 @@ impl Programme {
     /// range counts in the row sums.
     pub fn alone(
         upload: &Coefficients,
-        rule: TieRule,
+        rule: &TieRule,
         notion: Notion,
         ceiling: f64,
         public_y: &[f64],
@@ -65,7 +65,7 @@ impl Programme {
     fn over(
         columns: Vec<u32>,
         uploads: &[&Coefficients],
-        rule: TieRule,
+        rule: &TieRule,
         notion: Notion,
         ceiling: f64,
         fixed_y: Option<Vec<f64>>,
@@ -83,8 +83,7 @@ impl Programme {
                 let (row, at) = ((first + i) * width, i * upload.columns.len());
                 for (column, &position) in position.iter().enumerate() {
                     cost[row + position] = upload.cost[at + column];
-                    // Uploaded columns are in range: nothing but the row's distance counts.
-                    factors[row + position] = rule.factor(upload.towards[at + column], 0.0);
+                    factors[row + position] = upload.ties[at + column];
                 }
                 for j in 0..i {
                     let d = upload.between[i * upload.rows + j];

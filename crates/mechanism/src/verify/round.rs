@@ -27,8 +27,11 @@ fn lines(round: &Round, coords: &[Coord]) -> Vec<Line> {
         let user_km = distances(located(matrix.place), &reports);
         for (index, &place) in matrix.relevant.iter().enumerate() {
             let row_km = distances(located(place), &reports);
-            let is_tied = |(&row, &user): (&f64, &f64)| round.ties.factor(row, user).is_some();
-            let tied = row_km.iter().zip(&user_km).map(is_tied).collect();
+            let is_tied = |(at, &k): (usize, &usize)| {
+                let pair = (place, round.columns[k]);
+                round.ties.factor(pair, row_km[at], user_km[at]).is_some()
+            };
+            let tied = used.iter().enumerate().map(is_tied).collect();
             let row = matrix.row(index);
             let values = used.iter().map(|&k| row[k]).collect();
             lines.push(Line { user, place, deployed: index == 0, values, tied });
@@ -172,10 +175,11 @@ fn bound_of(round: &Round, coords: &[Coord], reach_km: f64, users: &[usize]) -> 
         let user_km = distances(located[matrix.place as usize], &located);
         for &place in &matrix.relevant {
             let row_km = distances(located[place as usize], &located);
-            let log = |(&row, &user): (&f64, &f64)| {
-                round.ties.factor(row, user).map_or(f64::NAN, f64::ln)
+            let log = |k: usize| {
+                let factor = round.ties.factor((place, k as u32), row_km[k], user_km[k]);
+                factor.map_or(f64::NAN, f64::ln)
             };
-            let log = row_km.iter().zip(&user_km).map(log).collect();
+            let log = (0..round.places).map(log).collect();
             kernels.push(Kernel { user, place, log });
         }
     }

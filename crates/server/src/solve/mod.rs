@@ -95,7 +95,7 @@ impl Solver<'_> {
 
     /// One user by itself, with the public y where there is one.
     fn alone(&self, upload: &Coefficients) -> Outcome {
-        let (ties, ceiling) = (self.catalogue.ties, self.catalogue.ceiling());
+        let (ties, ceiling) = (&self.catalogue.ties, self.catalogue.ceiling());
         let limit = Duration::from_secs_f64(self.settings.user_seconds);
         let solved = within(limit, self.stop, |flags| {
             let mut plan = self.plan(limit, flags);
@@ -149,7 +149,7 @@ impl Solver<'_> {
         let solve = |flags| {
             let mut plan = self.plan(limit, flags);
             plan.solver.progress = Some(progress);
-            let (ties, places) = (self.catalogue.ties, self.catalogue.city.places());
+            let (ties, places) = (&self.catalogue.ties, self.catalogue.city.places());
             let programme = Programme::new(&uploads, ties, plan.notion, places, ceiling)?;
             let solution = programme.solve(&plan)?;
             Ok(matrices(self.catalogue, &plan, &programme, &solution, &uploads, Shared::Round))

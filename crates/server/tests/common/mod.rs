@@ -13,7 +13,7 @@ use lrgeo_map::map::Map;
 use lrgeo_map::units::Length;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
-use lrgeo_mechanism::relevant::geo_ind_graph;
+use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph};
 use lrgeo_mechanism::{City, Plan};
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{Join, Joined, Phase, TicketState, UserMatrix};
@@ -198,9 +198,15 @@ impl Users {
 
     pub fn upload(&self, place: u32) -> Join {
         let graph = geo_ind_graph(&self.city, &self.plan);
-        let table = self.city.table(self.plan.table_cell, &()).unwrap();
-        let costs = Costs::of(&self.city, table.as_deref());
-        let part = UserPart::prepare(&self.city, graph.as_deref(), &costs, &self.plan, place);
+        let tables = self.city.tables(self.plan.division, &()).unwrap();
+        let costs = Costs::of(&self.city, &tables, vec![1.0]);
+        let part = UserPart::prepare(
+            &self.city,
+            graph.as_deref(),
+            &costs,
+            (&self.plan, &TieRule::of(&self.plan, &self.city).unwrap()),
+            place,
+        );
         let upload = part.upload;
         Join {
             map: self.map(),

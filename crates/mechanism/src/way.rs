@@ -1,0 +1,115 @@
+//! How somebody goes through a city, and what a wrong report then costs: one cost reference table per way.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lrgeo_map::file::Fingerprint;
+use lrgeo_map::map::Map;
+use lrgeo_map::progress::Progress;
+use lrgeo_map::table::{CostTable, Division};
+use lrgeo_map::twins::LEAST_DISTANCE_KM;
+use lrgeo_map::utility::{Utility, UtilityKind};
+
+use crate::MechanismError;
+
+/// Where the losses of a way come from.
+pub enum Losses {
+    /// Measured on the city's own streets.
+    Measured(UtilityKind),
+    /// Measured on other streets with the same places: footpaths, cycleways.
+    On(Box<Map>, UtilityKind),
+    /// Losses of one's own.
+    Given(Arc<dyn Utility>),
+}
+
+/// A way of going: by car, on foot, or whatever a file says it costs.
+pub struct Way {
+    name: String,
+    losses: Losses,
+    utility: Arc<dyn Utility>,
+    table: Mutex<Option<Arc<CostTable>>>,
+}
+
+impl Way {
+    pub(crate) fn new(
+        name: String,
+        losses: Losses,
+        map: &Map,
+        progress: &dyn Progress,
+    ) -> Result<Self, MechanismError> {
+        let utility = match &losses {
+            Losses::Measured(kind) => Arc::from(kind.of(map, progress)?),
+            Losses::On(other, kind) => {
+                ensure_same_places(&name, map, other)?;
+                Arc::from(kind.of(other, progress)?)
+            }
+            Losses::Given(utility) => utility.clone(),
+        };
+        let (losses_of, places) = (utility.places(), map.places.len());
+        if losses_of != places {
+            let reason = format!("are for {losses_of} places, the map has {places}");
+            return Err(MechanismError::invalid("losses", reason));
+        }
+        Ok(Self { name, losses, utility, table: Mutex::new(None) })
+    }
+
+    /// What people call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What a report costs somebody who goes this way.
+    pub fn utility(&self) -> &Arc<dyn Utility> {
+        &self.utility
+    }
+
+    /// Whether it is distance on the streets of this map itself.
+    pub(crate) fn is_distance(&self) -> bool {
+        matches!(self.losses, Losses::Measured(UtilityKind::TravelDistance))
+    }
+
+    pub(crate) fn table(
+        &self,
+        map: &Map,
+        version: Fingerprint,
+        division: Division,
+        progress: &dyn Progress,
+    ) -> Result<Arc<CostTable>, MechanismError> {
+        let mut slot = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(table) = slot.as_ref().filter(|table| table.division() == division) {
+            return Ok(table.clone());
+        }
+        let table = Arc::new(match &self.losses {
+            Losses::Measured(kind) => CostTable::build(map, version, division, *kind, progress)?,
+            Losses::On(other, kind) => CostTable::build(other, version, division, *kind, progress)?,
+            Losses::Given(utility) => CostTable::given(map, version, division, utility.clone())?,
+        });
+        *slot = Some(table.clone());
+        Ok(table)
+    }
+
+    pub(crate) fn use_table(&self, table: CostTable) -> Result<(), MechanismError> {
+        if table.unit() != self.utility.unit() {
+            let reason =
+                format!("is in {}, the losses are in {}", table.unit(), self.utility.unit());
+            return Err(MechanismError::invalid("table", reason));
+        }
+        *self.table.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(table));
+        Ok(())
+    }
+}
+
+/// Ways are comparable between the same places only.
+fn ensure_same_places(name: &str, map: &Map, other: &Map) -> Result<(), MechanismError> {
+    let (here, there) = (map.coords(), other.coords());
+    let same = |(a, b): (&_, &_)| lrgeo_map::geo::Coord::distance_km(*a, *b) < LEAST_DISTANCE_KM;
+    if here.len() == there.len() && here.iter().zip(&there).all(same) {
+        return Ok(());
+    }
+    let reason = format!(
+        "way {name}: its map has {} places, the city {}, or others; build both from the same places \
+         (`lrgeo map export --places-csv`, then `lrgeo map build --places`), with a --snap that keeps all of them",
+        there.len(),
+        here.len()
+    );
+    Err(MechanismError::invalid("ways", reason))
+}
