@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, build};
+use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, build, same_places};
 use lrgeo_map::demo::demo_city;
 use lrgeo_map::geo::{BoundingBox, Coord};
 use lrgeo_map::import::{read_sites, read_streets};
@@ -81,6 +81,26 @@ impl Ground {
             map.aim_at_places();
         }
         city_of(map)
+    }
+
+    /// The same with random targets and another loss.
+    pub fn city_by(
+        &self,
+        count: usize,
+        seed: u64,
+        loss: UtilityKind,
+    ) -> Result<City, MechanismError> {
+        let map = central_map(&self.map(count, seed)?, count);
+        let version = map.version();
+        City::new(map, version, loss, &())
+    }
+
+    /// The same block by car and on foot: one place set, two ways to go.
+    pub fn on_foot_too(&self, count: usize, seed: u64) -> Result<[Map; 2], MechanismError> {
+        let map = central_map(&self.map(count, seed)?, count);
+        let streets = self.streets.clone().used_by(TravelMode::Walk);
+        let walk = same_places(&map, streets, TravelMode::Walk)?;
+        Ok([map, walk])
     }
 
     /// The grid that the paper prints, 40 x 40 cells over its box, with uniform targets; `None` but for Rome.

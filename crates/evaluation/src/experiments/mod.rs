@@ -3,6 +3,7 @@
 //! Each is a function that measures through a [`Notebook`] and returns figures; [`EXPERIMENTS`] lists
 //! them in the order of the paper.
 
+mod choices;
 mod convergence;
 mod epsilons;
 mod geography;
@@ -16,6 +17,7 @@ mod scalability;
 mod tables;
 mod verdict;
 mod violated;
+mod ways;
 
 use lrgeo_map::progress::Progress;
 use lrgeo_map::rng::SplitMix;
@@ -98,6 +100,8 @@ pub const EXPERIMENTS: &[Experiment] = &[
     Experiment { id: "epsilon", title: "Cost against epsilon", run: epsilons::run },
     Experiment { id: "letter", title: "What each substitution changes", run: letter::run },
     Experiment { id: "radii", title: "Cost against violations: r_exp and r_obf", run: radii::run },
+    Experiment { id: "choices", title: "What the paper leaves open", run: choices::run },
+    Experiment { id: "ways", title: "Mixed users: some drive, some walk", run: ways::run },
     Experiment { id: "places", title: "Scalability in places", run: scalability::places },
     Experiment { id: "users", title: "Scalability in users", run: scalability::users_grow },
     Experiment { id: "benders", title: "Benders' convergence", run: convergence::run },
