@@ -28,6 +28,12 @@ fn as_usual(_: &mut Plan) -> Result<(), MechanismError> {
     Ok(())
 }
 
+/// A range so small that what is beyond it matters.
+fn near(plan: &mut Plan, beyond: Beyond) -> Result<(), MechanismError> {
+    (plan.radii.obfuscation, plan.beyond) = (1.5, beyond);
+    Ok(())
+}
+
 fn segments(plan: &mut Plan, metres: f64) -> Result<(), MechanismError> {
     plan.division = Division::Segments(Length::from_m(metres)?);
     Ok(())
@@ -53,14 +59,13 @@ const CHOICES: &[Choice] = &[
     }),
     choice("V-hat by road segments of 100 m", |plan| segments(plan, 100.0)),
     choice("V-hat by road segments of 250 m", |plan| segments(plan, 250.0)),
-    choice("reports out of range cost nothing (Eq. 14 to the letter)", |plan| {
-        plan.beyond = Beyond::Nothing;
-        Ok(())
+    choice("r_obf 1.5 km, reports out of range cost the ceiling", |plan| {
+        near(plan, Beyond::Ceiling)
     }),
-    choice("reports out of range cost what the table says", |plan| {
-        plan.beyond = Beyond::Table;
-        Ok(())
+    choice("r_obf 1.5 km, they cost nothing (Eq. 14 to the letter)", |plan| {
+        near(plan, Beyond::Nothing)
     }),
+    choice("r_obf 1.5 km, they cost what the table says", |plan| near(plan, Beyond::Table)),
     Choice { name: "travel time, in minutes", loss: UtilityKind::TravelTime, change: as_usual },
     Choice { name: "straight line", loss: UtilityKind::StraightLine, change: as_usual },
 ];
