@@ -30,6 +30,7 @@ pub struct Client<D: Draws = SystemRandomness> {
     draws: D,
     key: Option<PublicKey>,
     consent: bool,
+    going: Vec<(String, f64)>,
     targets: usize,
 }
 
@@ -50,7 +51,16 @@ impl Client<Rehearsal> {
 impl<D: Draws> Client<D> {
     fn with_draws(server: impl Server + 'static, kept: Kept, draws: D) -> Self {
         let (server, clock) = (Box::new(server), Box::new(SystemClock));
-        Self { server, kept, clock, draws, key: None, consent: false, targets: 0 }
+        Self {
+            server,
+            kept,
+            clock,
+            draws,
+            key: None,
+            consent: false,
+            going: Vec::new(),
+            targets: 0,
+        }
     }
 
     /// Believes this operator only.
@@ -61,6 +71,12 @@ impl<D: Draws> Client<D> {
     /// Whether the owner agrees to terms that are weaker than those accepted before, as long as the policy allows them.
     pub fn consent(self, consent: bool) -> Self {
         Self { consent, ..self }
+    }
+
+    /// How often the user goes each way that the city has, by name: in `local` and `offload` the matrix is made for it. It
+    /// stays on the device, but what `offload` uploads tells it, and reports do in part (`docs/what-the-server-learns.md`).
+    pub fn going(self, going: Vec<(String, f64)>) -> Self {
+        Self { going, ..self }
     }
 
     /// Asks for so many targets after a report; not at all for 0.
@@ -98,9 +114,9 @@ impl<D: Draws> Client<D> {
             return Err(ClientError::NotUnderstood);
         }
         let begun = self.clock.since_1970();
-        let Self { server, kept, clock, draws, key, consent, .. } = self;
+        let Self { server, kept, clock, draws, key, consent, going, .. } = self;
         let now = begun.as_secs();
-        let opened = Session::open(&**server, &mut kept.state, mode, *key, *consent, now);
+        let opened = Session::open(&**server, &mut kept.state, mode, going, (*key, *consent), now);
         // A fork that was found is remembered.
         kept.commit()?;
         let session = opened?;

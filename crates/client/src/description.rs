@@ -10,9 +10,9 @@ use lrgeo_protocol::VERSION;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::public::{MapDescription, Parameters, Range};
 
-use crate::Lie;
 use crate::ground::OwnPlace;
 use crate::slice::Slice;
+use crate::{ClientError, Lie};
 
 const WHAT: &str = "map description";
 
@@ -26,6 +26,8 @@ pub struct Described {
     pub plan: Plan,
     /// Which entries are tied.
     pub ties: TieRule,
+    /// How often the user goes each way. No message holds it.
+    shares: Vec<f64>,
 }
 
 impl Described {
@@ -44,13 +46,23 @@ impl Described {
             return Err(Lie::OtherMap { what: WHAT });
         }
         let count = places.coords().len();
-        let table = &description.table;
-        if table.cells.len() != count || table.offsets_mm.len() != count {
-            return Err(wrong("table", "must have a cell and an offset per place"));
+        if description.ways.is_empty() || !is_amount(description.ceiling) {
+            return Err(wrong("ways", "are none, or have no ceiling"));
         }
-        if !(is_amount(table.ceiling) && is_amount(table.cell_km)) {
-            return Err(wrong("table", "has a ceiling or cells without size"));
+        for way in &description.ways {
+            if way.cells.len() != count || way.offsets.len() != count {
+                return Err(wrong("ways", "must have a cell and an offset per place"));
+            }
+            let numbers = way.offsets.iter().copied().chain([way.cell_km, way.share]);
+            if !numbers.into_iter().all(is_amount) {
+                return Err(wrong("ways", "have offsets, cells or shares that are no sizes"));
+            }
         }
+        let people: f64 = description.ways.iter().map(|way| way.share).sum();
+        if !(people > 0.0 && people.is_finite()) {
+            return Err(wrong("ways", "are gone by nobody"));
+        }
+        let shares = description.ways.iter().map(|way| way.share / people).collect();
         let y = description.local.iter().flat_map(|local| &local.y);
         let lengths = description.local.iter().all(|local| local.y.len() == count);
         if !(lengths && y.copied().all(is_amount)) {
@@ -64,27 +76,57 @@ impl Described {
         let plan = plan(&description.parameters).map_err(nonsense("parameters"))?;
         plan.check(&geography).map_err(nonsense("parameters"))?;
         let ties = TieRule::of(&plan, &geography).map_err(nonsense("parameters"))?;
-        Ok(Self { description, geography, plan, ties })
+        Ok(Self { description, geography, plan, ties, shares })
+    }
+
+    /// The same for somebody who goes so often each way, by name; without a word, as people here do.
+    pub fn going(mut self, ways: &[(String, f64)]) -> Result<Self, ClientError> {
+        if ways.is_empty() {
+            return Ok(self);
+        }
+        let mut shares = vec![0.0; self.description.ways.len()];
+        for (name, share) in ways {
+            let known = || self.description.ways.iter().map(|way| way.name.as_str());
+            let Some(way) = known().position(|way| way == name) else {
+                let known: Vec<&str> = known().collect();
+                return Err(ClientError::UnknownWay { known: known.join(", ") });
+            };
+            shares[way] += share;
+        }
+        let sum: f64 = shares.iter().sum();
+        if !(shares.iter().all(|share| *share >= 0.0) && sum > 0.0 && sum.is_finite()) {
+            let known = "those that the server names, with shares above zero".into();
+            return Err(ClientError::UnknownWay { known });
+        }
+        self.shares = shares.into_iter().map(|share| share / sum).collect();
+        Ok(self)
     }
 
     /// The user's LR set, ranges and coefficients (sections 4.1, 4.2 and 4.5 of the paper) from a part of the
-    /// cost table.
+    /// cost table of each way.
     pub(crate) fn prepare(
         &self,
-        slice: &Slice,
+        slices: &[Slice],
         place: &OwnPlace,
         relevant_max: Option<usize>,
     ) -> Result<UserPart, Lie> {
         let plan = self.capped(relevant_max);
         let graph = geo_ind_graph(&self.geography, &plan);
-        let table = &self.description.table;
+        let ways = self.description.ways.iter().zip(slices).zip(&self.shares);
+        let ways: Vec<_> = ways.filter(|(_, share)| **share > 0.0).collect();
         // Costs cannot fail where they are asked for: what failed is kept and looked at afterwards.
         let failed = Mutex::new(None);
-        let costs = Costs::new(table.ceiling, |rows, columns| {
-            slice.upper(table, rows, columns).unwrap_or_else(|lie| {
-                failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).replace(lie);
-                vec![0.0; rows.len() * columns.len()]
-            })
+        let costs = Costs::new(self.description.ceiling, |rows, columns| {
+            let mut sum = vec![0.0; rows.len() * columns.len()];
+            for ((way, slice), share) in &ways {
+                match slice.upper(way, rows, columns) {
+                    Ok(losses) => sum.iter_mut().zip(losses).for_each(|(s, c)| *s += *share * c),
+                    Err(lie) => {
+                        failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).replace(lie);
+                    }
+                }
+            }
+            sum
         });
         let part = UserPart::prepare(
             &self.geography,
@@ -135,7 +177,8 @@ fn plan(parameters: &Parameters) -> Result<Plan, lrgeo_mechanism::MechanismError
         Range::Each => RangeRule::Each,
     };
     let epsilon = Epsilon::per_km(parameters.epsilon_per_km)?;
-    Ok(Plan { range, ..Plan::with_radii(epsilon, notion, radii) })
+    let alike = parameters.alike.map(|count| count as usize);
+    Ok(Plan { range, alike, ..Plan::with_radii(epsilon, notion, radii) })
 }
 
 /// Finite and not below zero.

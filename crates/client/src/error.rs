@@ -18,6 +18,12 @@ pub enum ClientError {
     /// The server sent something that is not true.
     #[error("the server cannot be trusted: {0}. Nothing was reported")]
     Lie(#[from] Lie),
+    /// A way to go that the server's city does not have, or shares that are none.
+    #[error("how you go is not known here: the ways are {known}. Nothing was reported")]
+    UnknownWay {
+        /// What there is.
+        known: String,
+    },
     /// What the server offers is not what the owner accepts.
     #[error("{0}. Nothing was reported")]
     Policy(#[from] Refused),

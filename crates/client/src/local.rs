@@ -13,7 +13,7 @@ use lrgeo_mechanism::rows::{Round, UserMatrix};
 use lrgeo_mechanism::verify::promised;
 use lrgeo_mechanism::{MechanismError, RangeRule};
 use lrgeo_protocol::encoding::Encoding;
-use lrgeo_protocol::public::{Local, TableTile};
+use lrgeo_protocol::public::{Local, TablePart, TableTile};
 use lrgeo_protocol::quiet::Request;
 
 use crate::description::Described;
@@ -76,8 +76,8 @@ pub fn row<'a>(
     }
     let own = own.and_then(|number| Some((number, fetched.get(&number)?)));
     let (number, bytes) = own.ok_or_else(|| Lie::nonsense(WHAT, "tiles", "lack your own"))?;
-    let slice = open(common, number, bytes)?;
-    let round = solve(common, described, local, &slice, place, GAP)?;
+    let slices = open(common, described, number, bytes)?;
+    let round = solve(common, described, local, &slices, place, GAP)?;
     let epsilon_per_km = common.effective_epsilon(&policy, &round)?;
     let compared = round.users[0].relevant.len();
     let values = round.spread(round.users[0].deployed());
@@ -88,8 +88,8 @@ pub fn row<'a>(
             Some(bytes) => bytes.clone(),
             None => fetch(server, local, number).ok()?,
         };
-        let slice = open(common, number, &bytes).ok()?;
-        accuracy(common, described, local, &slice, report).ok()
+        let slices = open(common, described, number, &bytes).ok()?;
+        accuracy(common, described, local, &slices, report).ok()
     };
     Ok(Row {
         values,
@@ -111,13 +111,22 @@ fn fetch(server: &dyn Quiet, local: &Local, number: u32) -> Result<Vec<u8>, Clie
 }
 
 /// What they say.
-fn open(common: &Common, number: u32, bytes: &[u8]) -> Result<Slice, Lie> {
+fn open(
+    common: &Common,
+    described: &Described,
+    number: u32,
+    bytes: &[u8],
+) -> Result<Vec<Slice>, Lie> {
     let content: TableTile =
         Encoding::Cbor.decode(bytes).map_err(|error| Lie::nonsense(WHAT, "message", error))?;
     if content.map != common.ground.map || content.tile != number {
         return Err(Lie::OtherMap { what: WHAT });
     }
-    Slice::new(WHAT, content.rows, content.columns, content.beta)
+    if content.ways.len() != described.description.ways.len() {
+        return Err(Lie::nonsense(WHAT, "ways", "are not those of the description"));
+    }
+    let slice = |way: TablePart| Slice::new(WHAT, way.rows, way.columns, way.beta);
+    content.ways.into_iter().map(slice).collect()
 }
 
 /// How far off a report may be. Everybody who may have made it has a matrix of their own; theirs is not known here, and the user's own would give the
@@ -127,10 +136,10 @@ fn accuracy(
     common: &Common,
     described: &Described,
     local: &Local,
-    slice: &Slice,
+    slices: &[Slice],
     report: u32,
 ) -> Result<Accuracy, ClientError> {
-    let round = solve(common, described, local, slice, &OwnPlace(report), ROUGH_GAP)?;
+    let round = solve(common, described, local, slices, &OwnPlace(report), ROUGH_GAP)?;
     let coords = common.places.coords();
     let from = coords[report as usize];
     let tied =
@@ -152,13 +161,13 @@ fn solve(
     common: &Common,
     described: &Described,
     local: &Local,
-    slice: &Slice,
+    slices: &[Slice],
     place: &OwnPlace,
     gap: f64,
 ) -> Result<Round, ClientError> {
     let Described { plan, ties, .. } = described;
     let UserPart { place, relevant, upload } =
-        described.prepare(slice, place, plan.radii.relevant_max)?;
+        described.prepare(slices, place, plan.radii.relevant_max)?;
     let programme = alone(described, local, &upload)?;
     let mut plan = plan.clone();
     plan.gap = Some(gap);
@@ -183,6 +192,6 @@ fn alone(
     local: &Local,
     upload: &Coefficients,
 ) -> Result<Programme, MechanismError> {
-    let ceiling = described.description.table.ceiling;
+    let ceiling = described.description.ceiling;
     Programme::alone(upload, &described.ties, described.plan.notion, ceiling, &local.y)
 }

@@ -77,8 +77,8 @@ impl<'a> Session<'a> {
         server: &'a dyn Server,
         state: &mut State,
         mode: Mode,
-        key: Option<PublicKey>,
-        consent: bool,
+        going: &[(String, f64)],
+        (key, consent): (Option<PublicKey>, bool),
         now: u64,
     ) -> Result<Self, ClientError> {
         let policy = state.policy;
@@ -99,7 +99,7 @@ impl<'a> Session<'a> {
             }
             Mode::Published => (Way::Published, manifest.guarantee()?.epsilon),
             Mode::Local | Mode::Offload => {
-                let described = describe(quiet, mode, &manifest, &places)?;
+                let described = describe(quiet, mode, &manifest, &places, going)?;
                 let epsilon = described.plan.epsilon;
                 policy.allow_epsilon(epsilon.value())?;
                 match mode {
@@ -177,11 +177,12 @@ fn describe(
     mode: Mode,
     manifest: &Manifest,
     places: &Places,
+    going: &[(String, f64)],
 ) -> Result<Box<Described>, ClientError> {
     if manifest.description.is_none() {
         let reason = "its manifest speaks of no description";
         return Err(ClientError::NotOffered { mode, reason });
     }
     let bytes = server.ask(&Request::Map, MOST_DESCRIPTION)?.body;
-    Ok(Box::new(Described::open(&bytes, manifest, places)?))
+    Ok(Box::new(Described::open(&bytes, manifest, places)?.going(going)?))
 }

@@ -1,6 +1,6 @@
 //! A part of the cost reference table, and the costs that a client works out from it.
 
-use lrgeo_protocol::public::TableDescription;
+use lrgeo_protocol::public::WayDescription;
 
 use crate::Lie;
 
@@ -11,9 +11,6 @@ pub struct Slice {
     columns: Vec<u32>,
     beta: Vec<f64>,
 }
-
-/// Kilometres per millimetre.
-const MM: f64 = 1e-6;
 
 impl Slice {
     /// Checks order, length and numbers. `what` names it in errors.
@@ -40,7 +37,7 @@ impl Slice {
     /// refused where the slice lacks a cell that it must have.
     pub fn upper(
         &self,
-        table: &TableDescription,
+        table: &WayDescription,
         rows: &[u32],
         columns: &[u32],
     ) -> Result<Vec<f64>, Lie> {
@@ -51,12 +48,12 @@ impl Slice {
             places.iter().map(|place| at(place).ok_or_else(missing)).collect()
         };
         let (row_at, column_at) = (find(&self.rows, rows)?, find(&self.columns, columns)?);
-        let offset = |place: u32| u64::from(table.offsets_mm[place as usize]);
+        let offset = |place: u32| table.offsets[place as usize];
         let mut values = Vec::with_capacity(rows.len() * columns.len());
         for (&i, row) in rows.iter().zip(row_at) {
             let line = &self.beta[row * self.columns.len()..(row + 1) * self.columns.len()];
             let pairs = columns.iter().zip(&column_at);
-            values.extend(pairs.map(|(&k, &at)| line[at] + (offset(i) + offset(k)) as f64 * MM));
+            values.extend(pairs.map(|(&k, &at)| line[at] + (offset(i) + offset(k))));
         }
         Ok(values)
     }

@@ -170,14 +170,16 @@ fn a_circle_that_is_not_the_one() {
         (
             "lack one that was asked for",
             circle(|c| {
-                let half = c.cells.len() / 2;
-                c.cells.truncate(half);
-                c.beta.truncate(half * half);
+                let way = &mut c.ways[0];
+                let half = way.cells.len() / 2;
+                way.cells.truncate(half);
+                way.beta.truncate(half * half);
             }),
         ),
-        ("no cost", circle(|c| c.beta[5] = f64::NAN)),
-        ("out of order", circle(|c| c.cells.swap(0, 1))),
-        ("one number per pair", circle(|c| c.beta.truncate(3))),
+        ("no cost", circle(|c| c.ways[0].beta[5] = f64::NAN)),
+        ("out of order", circle(|c| c.ways[0].cells.swap(0, 1))),
+        ("are not those of the description", circle(|c| c.ways.clear())),
+        ("one number per pair", circle(|c| c.ways[0].beta.truncate(3))),
     ];
     for (words, plant) in lies {
         expect(Mode::Offload, words, plant);

@@ -178,8 +178,8 @@ fn change_values(rng: &mut SplitMix, o: &mut Operator) {
         }
         14 => {
             let slice = pick(rng, o.slices.len());
-            let at = pick(rng, o.slices[slice].beta.len());
-            o.slices[slice].beta[at] = extreme(rng);
+            let at = pick(rng, o.slices[slice].ways[0].beta.len());
+            o.slices[slice].ways[0].beta[at] = extreme(rng);
         }
         _ => {
             let days = pick(rng, 4_000) as u64;

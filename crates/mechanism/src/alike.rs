@@ -42,6 +42,29 @@ fn cut(coords: &[Coord], mut part: Vec<u32>, count: usize, parts: &mut Vec<Vec<u
     cut(coords, upper, count, parts);
 }
 
+/// How far any place is from the middle of its part, in kilometres.
+pub fn reach_km(coords: &[Coord], count: usize) -> f64 {
+    let parts = classes(coords, count);
+    let away = |part: &Vec<u32>| {
+        let middle = coords[middle(coords, part) as usize];
+        part.iter().map(|&v| coords[v as usize].distance_km(middle)).fold(0.0, f64::max)
+    };
+    parts.iter().map(away).fold(0.0, f64::max)
+}
+
+/// The place of a part that is nearest to its mean coordinate.
+fn middle(coords: &[Coord], part: &[u32]) -> u32 {
+    let mean = |of: &dyn Fn(Coord) -> f64| {
+        part.iter().map(|&v| of(coords[v as usize])).sum::<f64>() / part.len() as f64
+    };
+    let (lat, lon) = (mean(&Coord::lat), mean(&Coord::lon));
+    let away = |v: &&u32| {
+        let at = coords[**v as usize];
+        (at.lat() - lat).powi(2) + (at.lon() - lon).powi(2)
+    };
+    part.iter().min_by(|a, b| away(a).total_cmp(&away(b))).copied().unwrap_or(part[0])
+}
+
 /// The relevant places of a user: its own first, then those of its part and around the middle of it, ascending.
 pub(crate) fn relevant(
     places: &Geography,
@@ -52,15 +75,7 @@ pub(crate) fn relevant(
 ) -> Vec<u32> {
     let part = classes(places.coords(), count).into_iter().find(|part| part.contains(&user));
     let part = part.unwrap_or_else(|| vec![user]);
-    let mean = |of: &dyn Fn(Coord) -> f64| {
-        part.iter().map(|&v| of(places.coords()[v as usize])).sum::<f64>() / part.len() as f64
-    };
-    let (lat, lon) = (mean(&Coord::lat), mean(&Coord::lon));
-    let away = |v: &&u32| {
-        let at = places.coords()[**v as usize];
-        (at.lat() - lat).powi(2) + (at.lon() - lon).powi(2)
-    };
-    let middle = part.iter().min_by(|a, b| away(a).total_cmp(&away(b))).copied().unwrap_or(user);
+    let middle = middle(places.coords(), &part);
     let near = match graph {
         Some(graph) => graph.within(middle, relevant_km),
         None => places.index().within(places.coords()[middle as usize], relevant_km),

@@ -23,4 +23,4 @@ pub use digest::Digest;
 pub use refusal::{Reason, Refusal};
 
 /// The version of these messages, in every path and description; others are refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;

@@ -18,16 +18,25 @@ pub struct Circle {
     pub radius_km: f64,
 }
 
-/// What the table says about the places of a circle.
+/// What the tables say about the places of a circle.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TableCircle {
     /// The version of the map.
     pub map: Digest,
+    /// Of every way, in the order of the description.
+    pub ways: Vec<CirclePart>,
+}
+
+/// What a cost table says between all cells of a circle.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CirclePart {
     /// The cells that stand for the places in the circle, ascending.
     pub cells: Vec<u32>,
-    /// `beta` between all of them in kilometres, row-major.
+    /// `beta` between all of them, row-major.
     pub beta: Vec<f64>,
 }
 

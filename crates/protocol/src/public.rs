@@ -16,8 +16,10 @@ pub struct MapDescription {
     pub map: Digest,
     /// Privacy and radii.
     pub parameters: Parameters,
-    /// The cost reference table, without its content.
-    pub table: TableDescription,
+    /// The ways that people go, each with a cost reference table, without its content; at least one.
+    pub ways: Vec<WayDescription>,
+    /// No estimated cost, prior included, is larger, whichever way somebody goes; reports out of range are charged this.
+    pub ceiling: f64,
     /// What `local` needs; absent where the server does not offer it.
     pub local: Option<Local>,
     /// How rounds are held, for `offload`.
@@ -43,6 +45,9 @@ pub struct Parameters {
     pub obfuscation_km: f64,
     /// The range rule.
     pub range: Range,
+    /// Users of so many neighbouring places at least have the same relevant places, so that an upload tells no more
+    /// than which of these classes its user is in; absent: each its own.
+    pub alike: Option<u32>,
 }
 
 /// Whose range decides what is tied.
@@ -56,19 +61,21 @@ pub enum Range {
     Each,
 }
 
-/// The cost reference table (section 4.5 of the paper).
+/// A way to go, by car or on foot, and its cost reference table (section 4.5 of the paper).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-pub struct TableDescription {
-    /// The side of its cells.
+pub struct WayDescription {
+    /// What people call it.
+    pub name: String,
+    /// How many people go it: what a user is taken for who does not say.
+    pub share: f64,
+    /// The side of the table's cells, or the length of its road segments.
     pub cell_km: f64,
     /// The cell that stands for each place (v-hat).
     pub cells: Vec<u32>,
-    /// How wrong that is at most (o_v), in millimetres of way.
-    pub offsets_mm: Vec<u32>,
-    /// No estimated cost, prior included, is larger; reports out of range are charged this.
-    pub ceiling: f64,
+    /// How wrong that is at most (o_v), in the unit of `beta`.
+    pub offsets: Vec<f64>,
 }
 
 /// What a phone needs to solve its programme by itself.
@@ -112,7 +119,8 @@ pub struct Rounds {
     pub most_relevant: u32,
 }
 
-/// A fixed part of the cost table, for all places of one published tile.
+/// A fixed part of the cost tables, for all places of one published tile. It has all ways, so that whoever fetches it
+/// does not say how they go.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -121,11 +129,20 @@ pub struct TableTile {
     pub map: Digest,
     /// The number of the published tile.
     pub tile: u32,
+    /// Of every way, in the order of the description.
+    pub ways: Vec<TablePart>,
+}
+
+/// What a cost table says between some cells and some others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct TablePart {
     /// The cells of all places that are relevant to a place of the tile, ascending.
     pub rows: Vec<u32>,
     /// The cells of all places that may be reported from one of those, ascending.
     pub columns: Vec<u32>,
-    /// `beta` between them in kilometres, row-major.
+    /// `beta` between them, row-major: kilometres, or what the losses are measured in.
     pub beta: Vec<f64>,
 }
 

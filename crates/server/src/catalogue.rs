@@ -11,7 +11,6 @@ use lrgeo_map::map::Map;
 use lrgeo_map::progress::Progress;
 use lrgeo_map::table::CostTable;
 use lrgeo_map::travel::TravelMatrix;
-use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::const_opt::public_y;
 use lrgeo_mechanism::coordinates::LatticeNoise;
 use lrgeo_mechanism::lr_geo::coefficients::ceiling;
@@ -23,15 +22,16 @@ use lrgeo_mechanism::relevant::TieRule;
 use lrgeo_mechanism::{City, Notion, Plan, RangeRule, build, by_name};
 use lrgeo_optim::ProgressCallback;
 use lrgeo_protocol::encoding::Encoding;
-use lrgeo_protocol::offload::{Circle, TableCircle};
+use lrgeo_protocol::offload::{Circle, CirclePart, TableCircle};
 use lrgeo_protocol::public::{
-    Local, MapDescription, Parameters, PublicFile, Range, Rounds, TableDescription, Target, Targets,
+    Local, MapDescription, Parameters, PublicFile, Range, Rounds, Target, Targets, WayDescription,
 };
 use lrgeo_protocol::{Digest, VERSION};
 
 use crate::chain::Chain;
 use crate::config::Config;
 use crate::slices::table_tiles;
+use crate::ways::Ways;
 use crate::{ServerError, refuse};
 
 /// Where the server keeps things, and who signs them.
@@ -106,7 +106,7 @@ pub struct Catalogue {
     pub files: HashMap<Digest, File>,
     /// Slices of the cost table, by hash; encoded as CBOR, which is what the hash is of.
     pub table_tiles: HashMap<Digest, File>,
-    table: Arc<CostTable>,
+    tables: Vec<Arc<CostTable>>,
     travel: TravelMatrix,
     circle_cells: usize,
 }
@@ -129,12 +129,13 @@ impl Catalogue {
         let key = home.open_key()?;
         let version = map.version();
         let travel = TravelMatrix::of_places(&map, Metric::Distance, progress)?;
-        let city = City::new(map, version, UtilityKind::TravelDistance, progress)?;
+        let Ways { ways, split, files } = Ways::open(config, &map)?;
+        let city = City::with_ways(map, version, ways, split, progress)?;
         let plan = config.plan(&city)?;
-        let table = city.table(plan.division, progress)?;
+        let tables = city.tables(plan.division, progress)?;
 
         // What was computed for other settings stays beside it, under another name.
-        let asked = format!("{version} {:?} {:?}", config.privacy, parameters(&plan));
+        let asked = format!("{version} {:?} {:?} {files:?}", config.privacy, parameters(&plan));
         let name: String = Hash::of(asked.as_bytes()).to_string().chars().take(16).collect();
         let folder = home.data.join("maps").join(name);
         std::fs::create_dir_all(&folder).map_err(ServerError::io(&folder))?;
@@ -160,18 +161,14 @@ impl Catalogue {
         };
         let noise = File::new(noise);
 
-        let slices = table_tiles(&city, &plan, &table, &tiles.members);
+        let slices = table_tiles(&city, &plan, &tables, &tiles.members);
         let ties = TieRule::of(&plan, &city)?;
         let mut body = MapDescription {
             protocol: VERSION,
             map: digest(version),
             parameters: parameters(&plan),
-            table: TableDescription {
-                cell_km: table.division().length().km(),
-                cells: table.places().iter().map(|place| place.cell).collect(),
-                offsets_mm: table.places().iter().map(|place| place.offset).collect(),
-                ceiling: ceiling(&city, std::slice::from_ref(&table)),
-            },
+            ways: describe_ways(&city, &tables),
+            ceiling: ceiling(&city, &tables),
             local: None,
             rounds: Rounds {
                 users: config.rounds.users as u32,
@@ -231,7 +228,7 @@ impl Catalogue {
             tiles: current.manifest,
             files,
             table_tiles: slices.into_iter().map(|file| (file.hash, file)).collect(),
-            table,
+            tables,
             travel,
             circle_cells,
         })
@@ -244,7 +241,7 @@ impl Catalogue {
 
     /// The largest cost that an upload may hold.
     pub fn ceiling(&self) -> f64 {
-        self.description.table.ceiling
+        self.description.ceiling
     }
 
     /// The y that everybody may share, where there is one: what `local` solves with.
@@ -264,19 +261,23 @@ impl Catalogue {
             return refuse::field("radius_km", "must be a positive number of kilometres");
         }
         let near = self.city.index().within(centre, radius_km);
-        let places = self.table.places();
-        let mut cells: Vec<u32> = near.iter().map(|&(v, _)| places[v as usize].cell).collect();
-        cells.sort_unstable();
-        cells.dedup();
-        if cells.len() > self.circle_cells {
-            return refuse::too_large(format!(
-                "the circle holds {} cells, at most {} are sent; ask for a smaller one, or use mode `published`",
-                cells.len(),
-                self.circle_cells
-            ));
+        let mut ways = Vec::with_capacity(self.tables.len());
+        for table in &self.tables {
+            let places = table.places();
+            let mut cells: Vec<u32> = near.iter().map(|&(v, _)| places[v as usize].cell).collect();
+            cells.sort_unstable();
+            cells.dedup();
+            if cells.len() > self.circle_cells {
+                return refuse::too_large(format!(
+                    "the circle holds {} cells, at most {} are sent; ask for a smaller one, or use mode `published`",
+                    cells.len(),
+                    self.circle_cells
+                ));
+            }
+            let beta = table.beta(&cells, &cells);
+            ways.push(CirclePart { cells, beta });
         }
-        let beta = self.table.beta(&cells, &cells);
-        Ok(TableCircle { map, cells, beta })
+        Ok(TableCircle { map, ways })
     }
 
     /// The targets by estimated travel distance: what the service would do for a user at `place`.
@@ -304,6 +305,22 @@ impl Catalogue {
     }
 }
 
+fn describe_ways(city: &City, tables: &[Arc<CostTable>]) -> Vec<WayDescription> {
+    let all = || 0..city.places() as u32;
+    let people: f64 = city.prior().iter().sum();
+    let describe = |(way, table): (usize, &Arc<CostTable>)| {
+        let going = |v: u32| city.prior()[v as usize] * city.shares_at(v)[way];
+        WayDescription {
+            name: city.ways()[way].name().to_owned(),
+            share: all().map(going).sum::<f64>() / people,
+            cell_km: table.division().length().km(),
+            cells: table.places().iter().map(|place| place.cell).collect(),
+            offsets: all().map(|v| table.offset(v)).collect(),
+        }
+    };
+    tables.iter().enumerate().map(describe).collect()
+}
+
 fn parameters(plan: &Plan) -> Parameters {
     Parameters {
         epsilon_per_km: plan.epsilon.value(),
@@ -319,6 +336,7 @@ fn parameters(plan: &Plan) -> Parameters {
             RangeRule::Own => Range::Own,
             RangeRule::Each => Range::Each,
         },
+        alike: plan.alike.map(|count| count as u32),
     }
 }
 

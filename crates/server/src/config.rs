@@ -1,8 +1,9 @@
 //! Settings, from a TOML file; every one has a default that works.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lrgeo_map::table::Division;
 use lrgeo_map::units::Length;
 use lrgeo_mechanism::publish::LEAST_PLACES;
 use lrgeo_mechanism::tail::Tails;
@@ -21,6 +22,20 @@ pub struct Config {
     pub rounds: RoundSettings,
     /// How much one request may ask for.
     pub limits: Limits,
+    /// Ways that people go besides the one of the map.
+    pub ways: Vec<WaySettings>,
+}
+
+/// People who go differently than on the map.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WaySettings {
+    /// What they call it: walk.
+    pub name: String,
+    /// A map of the same places with their streets (`lrgeo map build --same-places`), or what a wrong report costs them (.npy, .csv).
+    pub file: PathBuf,
+    /// How many of all people they are; who is left goes as the map says.
+    pub share: f64,
 }
 
 /// Epsilon and radii; what is left out is chosen to suit the map.
@@ -42,8 +57,13 @@ pub struct Privacy {
     pub obf_radius: Option<String>,
     /// `each` or `own`.
     pub range: String,
+    /// Users of so many neighbouring places at least have the same relevant places: an upload then tells which of these
+    /// classes its user is in, and nothing more, for a price in cost.
+    pub alike: Option<usize>,
     /// Cells of the cost reference table.
     pub table_cell: String,
+    /// Road segments of this length instead of cells.
+    pub table_segments: Option<String>,
     /// The largest share of a row beyond r_exp, where reports fall off slowly, that radii of one's own may leave: more
     /// makes `local` report places that are kilometres off.
     pub most_tail: f64,
@@ -68,7 +88,9 @@ impl Default for Privacy {
             exp_radius: None,
             obf_radius: None,
             range: "each".into(),
+            alike: None,
             table_cell: "100m".into(),
+            table_segments: None,
             most_tail: 0.1,
             local: true,
             gap: None,
@@ -197,9 +219,19 @@ impl Config {
         if !(0.0..=1.0).contains(&self.privacy.most_tail) {
             return setting("privacy.most_tail", "must be a share, like 0.1");
         }
+        if self.ways.iter().any(|way| way.share.is_nan() || way.share < 0.0)
+            || self.ways_share() > 1.0
+        {
+            return setting("ways", "have a share below 0, or are more than all people");
+        }
         self.engine()?;
         self.epsilon()?;
         Ok(())
+    }
+
+    /// How many people do not go as the map says.
+    pub(crate) fn ways_share(&self) -> f64 {
+        self.ways.iter().map(|way| way.share).sum()
     }
 
     /// The privacy asked for.
@@ -271,6 +303,10 @@ impl Config {
         plan.range = *rule;
         let cell = privacy.table_cell.parse::<Length>();
         plan.division = cell.or_else(|e| setting("privacy.table_cell", &e.to_string()))?.into();
+        if let Some(km) = length("privacy.table_segments", privacy.table_segments.as_deref())? {
+            plan.division = Division::Segments(Length::from_km(km)?);
+        }
+        plan.alike = privacy.alike;
         plan.engine = self.engine()?;
         plan.gap = Some(self.rounds.gap);
         plan.solver.time_limit = Some(Duration::from_secs_f64(self.rounds.time_limit_seconds));
@@ -307,6 +343,7 @@ mod tests {
             .fold(String::new(), |text, line| text + line + "\n");
         let config: Config = toml::from_str(&all).unwrap();
         assert!(config.privacy.gamma.is_some() && config.privacy.lr_max.is_some());
+        assert!(config.privacy.alike.is_some() && config.ways.len() == 1);
     }
 
     #[test]
@@ -357,6 +394,7 @@ mod tests {
             "[rounds]\nmost_stranger_cost = nan",
             "[rounds]\nmost_entries = 0",
             "[limits]\nrequest_seconds = 0",
+            "[[ways]]\nname = \"walk\"\nfile = \"w.lrmap\"\nshare = 1.5",
         ] {
             assert!(toml::from_str::<Config>(bad).unwrap().check().is_err(), "{bad}");
         }

@@ -18,6 +18,7 @@ mod slices;
 mod solve;
 mod store;
 mod upload;
+mod ways;
 
 use std::net::SocketAddr;
 use std::path::Path;

@@ -2,19 +2,25 @@
 //! says no more than whoever fetches the tile itself.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use lrgeo_map::table::CostTable;
 use lrgeo_mechanism::relevant::{geo_ind_graph, relevant_places};
 use lrgeo_mechanism::{City, Plan};
 use lrgeo_protocol::encoding::Encoding;
-use lrgeo_protocol::public::TableTile;
+use lrgeo_protocol::public::{TablePart, TableTile};
 use rayon::prelude::*;
 
 use crate::catalogue::{File, digest};
 
 /// For every tile by number, given the places of each, what the table says between the places relevant to any of its places
 /// and those that may be reported from them.
-pub fn table_tiles(city: &City, plan: &Plan, table: &CostTable, members: &[Vec<u32>]) -> Vec<File> {
+pub fn table_tiles(
+    city: &City,
+    plan: &Plan,
+    tables: &[Arc<CostTable>],
+    members: &[Vec<u32>],
+) -> Vec<File> {
     let graph = geo_ind_graph(city, plan);
     let slice = |(tile, members): (usize, &Vec<u32>)| {
         let relevant =
@@ -24,10 +30,13 @@ pub fn table_tiles(city: &City, plan: &Plan, table: &CostTable, members: &[Vec<u
         let in_range = |&i: &u32| city.index().within(city.coords()[i as usize], reach_km);
         let reported: BTreeSet<u32> =
             relevant.iter().flat_map(in_range).map(|(place, _)| place).collect();
-        let (rows, columns) = (cells(table, &relevant), cells(table, &reported));
-        let beta = table.beta(&rows, &columns);
-        let map = digest(city.version());
-        let slice = TableTile { map, tile: tile as u32, rows, columns, beta };
+        let part = |table: &Arc<CostTable>| {
+            let (rows, columns) = (cells(table, &relevant), cells(table, &reported));
+            let beta = table.beta(&rows, &columns);
+            TablePart { rows, columns, beta }
+        };
+        let (map, ways) = (digest(city.version()), tables.iter().map(part).collect());
+        let slice = TableTile { map, tile: tile as u32, ways };
         File::new(Encoding::Cbor.encode(&slice))
     };
     members.par_iter().enumerate().map(slice).collect()

@@ -160,11 +160,12 @@ fn a_circle_holds_the_cells_of_its_places() {
     let city = map(30);
     let coord = |v: usize| city.places[v].coord;
     let inside = |v: &usize| coord(*v).distance_km(coord(7)) <= 1.3;
-    let mut cells: Vec<u32> = (0..30).filter(inside).map(|v| about.table.cells[v]).collect();
+    let mut cells: Vec<u32> = (0..30).filter(inside).map(|v| about.ways[0].cells[v]).collect();
     cells.sort_unstable();
     cells.dedup();
-    assert_eq!(circle.cells, cells);
-    assert_eq!(circle.beta.len(), cells.len() * cells.len());
+    let [way] = circle.ways.as_slice() else { panic!("one way") };
+    assert_eq!(way.cells, cells);
+    assert_eq!(way.beta.len(), cells.len() * cells.len());
 }
 
 /// Checks a value against a schema of the document; as much of JSON Schema as the document uses.

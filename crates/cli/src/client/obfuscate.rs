@@ -44,6 +44,10 @@ pub struct Obfuscate {
     /// The operator's public key [default: the one that was seen first].
     #[arg(long, value_name = "ed25519:HEX")]
     key: Option<String>,
+    /// How you go, where the city has several ways: walk, or drive:0.7,walk:0.3 [default: as people there do]. For `local` and
+    /// `offload`; stays on this device.
+    #[arg(long, value_name = "WAY", value_parser = going)]
+    by: Option<Going>,
     /// How many targets to ask for after the report [default: 3].
     #[arg(long, value_name = "N")]
     targets: Option<usize>,
@@ -77,6 +81,7 @@ impl Obfuscate {
         let mut client = Client::new(http, kept)
             .key(key.map_err(MechanismError::from)?)
             .consent(self.consent)
+            .going(self.by.map_or_else(Vec::new, |by| by.0))
             .targets(self.targets.or(settings.targets).unwrap_or(3));
         if mode == Mode::Offload && !client.state().offload_understood {
             // Once, and whether or not remarks are wanted.
@@ -99,6 +104,20 @@ impl Obfuscate {
         }
         Ok(())
     }
+}
+
+/// Ways by name, with how often each is gone.
+#[derive(Clone, Debug)]
+struct Going(Vec<(String, f64)>);
+
+fn going(text: &str) -> Result<Going, String> {
+    let way = |part: &str| {
+        let (name, share) = part.split_once(':').unwrap_or((part, "1"));
+        let share =
+            share.trim().parse().map_err(|_| "must be WAY or WAY:SHARE,.., like walk:0.3")?;
+        Ok((name.trim().to_owned(), share))
+    };
+    Ok(Going(text.split(',').map(way).collect::<Result<_, String>>()?))
 }
 
 /// Reads a position without ever repeating it in an error.

@@ -100,7 +100,7 @@ fn own_cost(described: &Described, upload: &Upload, round: &Round) -> f64 {
         let cost = &join.cost[at * join.columns.len()..(at + 1) * join.columns.len()];
         for (&k, &z) in round.columns.iter().zip(round.users[0].row(index)) {
             let uploaded = join.columns.binary_search(&k);
-            sum += z * uploaded.map_or(described.description.table.ceiling, |column| cost[column]);
+            sum += z * uploaded.map_or(described.description.ceiling, |column| cost[column]);
         }
     }
     sum

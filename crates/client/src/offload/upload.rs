@@ -1,8 +1,8 @@
 //! What is asked for and uploaded.
 
-use lrgeo_mechanism::RangeRule;
 use lrgeo_mechanism::lr_geo::coefficients::{Coefficients, UserPart};
-use lrgeo_protocol::offload::{Circle, Join, TableCircle};
+use lrgeo_mechanism::{RangeRule, alike};
+use lrgeo_protocol::offload::{Circle, CirclePart, Join, TableCircle};
 
 use crate::draws::{Draws, shuffled};
 use crate::ground::OwnPlace;
@@ -26,10 +26,17 @@ pub fn circle(described: &Described, centre: u32) -> Circle {
     let radius_km = match described.plan.range {
         // Rows are at most 2 Gamma from v_a, columns at most Gamma + r_obf: they are around m.
         RangeRule::Own => (2.0 * radii.relevant).max(radii.relevant + radii.obfuscation),
-        // Columns are around any row.
-        RangeRule::Each => 2.0 * radii.relevant + radii.obfuscation,
+        // Columns are around any row; of a class, rows are around its middle.
+        RangeRule::Each => 2.0 * radii.relevant.max(class_km(described)) + radii.obfuscation,
     };
     Circle { map: described.description.map, centre, radius_km: radius_km * (1.0 + MARGIN) }
+}
+
+/// How far any place is from the middle of its class, where users of a class upload the same.
+fn class_km(described: &Described) -> f64 {
+    let coords = described.geography.coords();
+    let reach = |count| alike::reach_km(coords, count);
+    described.plan.alike.map_or(0.0, reach)
 }
 
 /// The fewer of what the parameters and the server's rounds allow.
@@ -59,8 +66,12 @@ pub fn prepare(
     if table.map != described.description.map {
         return Err(Lie::OtherMap { what: WHAT }.into());
     }
-    let slice = Slice::new(WHAT, table.cells.clone(), table.cells, table.beta)?;
-    let part = described.prepare(&slice, place, relevant_max(described))?;
+    if table.ways.len() != described.description.ways.len() {
+        return Err(Lie::nonsense(WHAT, "ways", "are not those of the description").into());
+    }
+    let slice = |way: CirclePart| Slice::new(WHAT, way.cells.clone(), way.cells, way.beta);
+    let slices = table.ways.into_iter().map(slice).collect::<Result<Vec<Slice>, Lie>>()?;
+    let part = described.prepare(&slices, place, relevant_max(described))?;
     let UserPart { relevant, upload, .. } = part;
     let order = shuffled(draws, relevant.len())?;
     let mut row_of = vec![0; order.len()];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lrgeo_client::policy::{Policy, Rule};
 use lrgeo_client::{ClientError, Mode};
-use lrgeo_protocol::public::Range;
+use lrgeo_protocol::public::{Range, TablePart};
 use serde_json::{Value, json};
 
 use crate::common::InMemory;
@@ -93,24 +93,33 @@ fn further_lies_about_programmes() {
             o.description.parameters.epsilon_per_km = f64::NAN;
         }),
         ("cells for fewer places", Mode::Local, Expect::Lie("a cell and an offset"), |o| {
-            o.description.table.cells.truncate(2);
+            o.description.ways[0].cells.truncate(2);
         }),
         ("costs without end", Mode::Local, Expect::Lie("ceiling"), |o| {
-            o.description.table.ceiling = f64::INFINITY;
+            o.description.ceiling = f64::INFINITY;
+        }),
+        ("no way at all", Mode::Local, Expect::Lie("are none"), |o| o.description.ways.clear()),
+        ("ways that nobody goes", Mode::Local, Expect::Lie("by nobody"), |o| {
+            o.description.ways[0].share = 0.0;
+        }),
+        ("slices of more ways than there are", Mode::Local, Expect::Lie("are not those"), |o| {
+            for slice in &mut o.slices {
+                slice.ways.push(slice.ways[0].clone());
+            }
         }),
         ("a slice fewer", Mode::Local, Expect::Lie("one slice"), |o| drop(o.slices.pop())),
         ("slices of each other's tiles", Mode::Local, Expect::Lie("another version"), |o| {
             o.slices.rotate_left(1);
         }),
         ("a slice that lacks cells", Mode::Local, Expect::Lie("lack one"), |o| {
-            for slice in &mut o.slices {
+            for slice in ways(o) {
                 slice.columns.truncate(1);
                 let width = slice.rows.len();
                 slice.beta.truncate(width);
             }
         }),
         ("a slice with costs that are none", Mode::Local, Expect::Lie("no cost"), |o| {
-            o.slices.iter_mut().for_each(|slice| slice.beta[0] = f64::NAN);
+            ways(o).for_each(|slice| slice.beta[0] = f64::NAN);
         }),
         ("an epsilon above the owner's", Mode::Offload, Expect::Policy(Rule::Epsilon), |o| {
             o.description.parameters.epsilon_per_km = 3.0;
@@ -124,20 +133,25 @@ fn further_lies_about_programmes() {
     }
 }
 
+/// The parts of all slices, of every way.
+fn ways(operator: &mut Operator) -> impl Iterator<Item = &mut TablePart> {
+    operator.slices.iter_mut().flat_map(|slice| &mut slice.ways)
+}
+
 /// Costs that lie change what a report costs, never how private it is: the matrix is checked as it is.
 #[test]
 fn costs_that_lie_cost_no_privacy() {
     let changes: [Change; 3] = [
-        |o| o.slices.iter_mut().for_each(|slice| slice.beta.iter_mut().for_each(|b| *b = 0.0)),
+        |o| ways(o).for_each(|slice| slice.beta.iter_mut().for_each(|b| *b = 0.0)),
         |o| {
-            for slice in &mut o.slices {
+            for slice in ways(o) {
                 let width = slice.columns.len();
                 slice.beta.iter_mut().enumerate().for_each(|(at, b)| {
                     *b = if at % width == (at / width) % width { 0.0 } else { 5.0 };
                 });
             }
         },
-        |o| o.description.table.offsets_mm.iter_mut().for_each(|offset| *offset = 4_000_000),
+        |o| o.description.ways[0].offsets.iter_mut().for_each(|offset| *offset = 4.0),
     ];
     for change in changes {
         let mut operator = honest();
