@@ -4,9 +4,9 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand};
+use lrgeo_geo::units::Length;
 use lrgeo_map::map::Map;
 use lrgeo_map::table::{CostTable, MAX_SLICE_CELLS, Slice, Tile};
-use lrgeo_map::units::Length;
 use lrgeo_map::write_whole;
 use serde_json::json;
 

@@ -5,11 +5,12 @@
 //! `R(c_tilde) <= R(c) <= CLR(c) <= CLR(c_hat)`: fewer constraints cost less, and
 //! `c_tilde <= c <= c_hat` entry by entry (Lemmas B.1, B.2).
 
+use lrgeo_geo::units::Length;
 use lrgeo_map::progress::Progress;
-use lrgeo_map::units::Length;
 use lrgeo_mechanism::rows::{Round, UserMatrix};
-use lrgeo_mechanism::{Built, City, Epsilon, MechanismError, Rows};
+use lrgeo_mechanism::{Built, City, MechanismError, Rows};
 use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts, Settings, solve};
+use lrgeo_tiles::Epsilon;
 
 /// The best cost of the relevant rows of a round lies between these. Per report.
 #[derive(Clone, Copy, Debug, PartialEq)]

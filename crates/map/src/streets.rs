@@ -1,6 +1,6 @@
 //! What an importer hands over: street nodes and directed arcs, before anything is dropped.
 
-use crate::geo::Coord;
+use lrgeo_geo::Coord;
 
 /// One direction of a street between two neighbouring nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]

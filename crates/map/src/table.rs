@@ -13,19 +13,20 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use rayon::prelude::*;
+use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_geo::index::SpatialIndex;
+use lrgeo_geo::parallel::*;
+use lrgeo_geo::units::{Length, Travel, travel_from_km};
+use lrgeo_geo::{BoundingBox, Coord};
 
 use crate::MapError;
-use crate::file::{Fingerprint, Kind, Reader, Writer};
-use crate::geo::{BoundingBox, Coord};
+use crate::file::{Kind, Reader, Writer};
 use crate::graph::{Direction, Metric, StreetGraph};
-use crate::index::SpatialIndex;
 use crate::map::{Map, get_coords, get_distribution, put_coords};
 use crate::places::{Grid, Place};
 use crate::progress::Progress;
 use crate::search::Search;
 use crate::travel::{Origin, TravelMatrix};
-use crate::units::{Length, Travel, travel_from_km};
 
 /// A slice with more cells than this is refused: its square would not fit a phone.
 pub const MAX_SLICE_CELLS: usize = 4_000;

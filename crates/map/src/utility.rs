@@ -1,7 +1,8 @@
 //! What a report costs the service: the plug-in behind every mechanism (spec section 2).
 
+use lrgeo_geo::Coord;
+
 use crate::MapError;
-use crate::geo::Coord;
 use crate::graph::Metric;
 use crate::map::Map;
 use crate::progress::Progress;

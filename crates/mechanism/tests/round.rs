@@ -4,15 +4,16 @@
 #[path = "common/city.rs"]
 mod city;
 
-use lrgeo_map::geo::Coord;
-use lrgeo_map::rng::SplitMix;
+use lrgeo_geo::Coord;
+use lrgeo_geo::rng::SplitMix;
 use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph, relevant_places};
 use lrgeo_mechanism::rows::{Round, UserMatrix};
 use lrgeo_mechanism::verify::{
     among_reported, as_the_paper_counts, deployed_rows, verify, violation_bound,
     violation_bound_between,
 };
-use lrgeo_mechanism::{Built, City, Engine, Epsilon, Plan, RangeRule, Rows, build, by_name};
+use lrgeo_mechanism::{Built, City, Engine, Plan, RangeRule, Rows, build, by_name};
+use lrgeo_tiles::Epsilon;
 
 /// A plan for `users` random users, radii small enough that free and tied entries both matter.
 fn plan(city: &City, epsilon: f64, users: usize, seed: u64) -> Plan {

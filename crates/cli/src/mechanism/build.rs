@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 
 use clap::{ArgGroup, Args, ValueEnum};
 use lrgeo_evaluation::street::People;
+use lrgeo_geo::units::Length;
 use lrgeo_map::import::read_losses;
 use lrgeo_map::map::Map;
 use lrgeo_map::table::CostTable;
-use lrgeo_map::units::Length;
 use lrgeo_mechanism::{
-    Built, City, Cover, Epsilon, Exponent, Mechanism, MechanismError, Notion, Plan, Privacy,
-    REGISTRY, RangeRule, build, by_name,
+    Built, City, Exponent, Mechanism, MechanismError, Plan, REGISTRY, RangeRule, build, by_name,
 };
 use lrgeo_optim::Settings;
+use lrgeo_tiles::{Cover, Epsilon, Notion, Privacy};
 
 use super::{Users, info};
 use crate::failure::Failure;

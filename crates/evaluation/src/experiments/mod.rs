@@ -17,8 +17,8 @@ mod tables;
 mod verdict;
 mod violated;
 
+use lrgeo_geo::rng::SplitMix;
 use lrgeo_map::progress::Progress;
-use lrgeo_map::rng::SplitMix;
 use lrgeo_mechanism::{City, MechanismError, Plan};
 
 pub use ground::{Ground, Targets, central_city};

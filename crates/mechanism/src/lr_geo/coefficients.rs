@@ -1,6 +1,6 @@
 //! What a user does before uploading (sections 4.1, 4.2 and 4.5 of the paper).
 
-use lrgeo_map::geo::Located;
+use lrgeo_geo::Located;
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::table::CostTable;
 

@@ -8,12 +8,13 @@ pub mod coefficients;
 pub mod round;
 
 use lrgeo_map::progress::Progress;
+use lrgeo_tiles::{Cover, Guarantee, Notion};
 
 use crate::mechanism::{Made, Mechanism};
 use crate::programme::ensure_connected;
 use crate::relevant::{TieRule, geo_ind_graph};
 use crate::rows::{Round, UserMatrix};
-use crate::{City, Cover, Guarantee, MechanismError, Notion, Plan, Proof, Rows};
+use crate::{City, MechanismError, Plan, Proof, Rows};
 use coefficients::UserPart;
 
 /// The paper's mechanism.
