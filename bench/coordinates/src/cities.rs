@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
+use lrgeo_geo::BoundingBox;
+use lrgeo_geo::units::Length;
 use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, Weights, build};
-use lrgeo_map::demo::demo_city;
-use lrgeo_map::geo::BoundingBox;
 use lrgeo_map::import::{read_osm, read_streets, read_weights};
 use lrgeo_map::map::{Map, Source, TravelMode};
 use lrgeo_map::region::Region;
-use lrgeo_map::units::Length;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::City;
+use lrgeo_show::demo::demo_city;
 
 pub const ALL: [&str; 4] = ["demo", "reykjavik", "san-francisco", "rome"];
 

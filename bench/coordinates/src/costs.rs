@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use lrgeo_evaluation::street::People;
 use lrgeo_mechanism::stand_in::STOPPED_EARLY;
-use lrgeo_mechanism::{City, Epsilon, Notion, Plan, build, by_name};
+use lrgeo_mechanism::{City, Plan, build, by_name};
+use lrgeo_tiles::{Epsilon, Notion};
 use serde_json::{Value, json};
 
 use crate::Options;

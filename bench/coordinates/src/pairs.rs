@@ -6,12 +6,13 @@
 
 use std::time::{Duration, Instant};
 
-use lrgeo_map::geo::Coord;
-use lrgeo_map::index::SpatialIndex;
-use lrgeo_map::places::reach_km;
-use lrgeo_map::rng::SplitMix;
+use lrgeo_geo::Coord;
+use lrgeo_geo::index::SpatialIndex;
+use lrgeo_geo::rng::SplitMix;
+use lrgeo_geo::spacing::reach_km;
 use lrgeo_mechanism::stand_in::STOPPED_EARLY;
-use lrgeo_mechanism::{Built, Epsilon, Notion, Plan, Rows, build, by_name};
+use lrgeo_mechanism::{Built, Plan, Rows, build, by_name};
+use lrgeo_tiles::{Epsilon, Notion};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -90,7 +91,7 @@ fn line(row: &Value) -> String {
 /// The largest ratio of two probabilities of one report within a neighbourhood, and how many ordered pairs were looked at.
 fn largest_factor(built: &Built, groups: usize) -> (f64, u64) {
     let index = SpatialIndex::new(&built.coords);
-    let reach = reach_km(lrgeo_map::places::spacing_km(&built.coords).unwrap_or(0.0));
+    let reach = reach_km(lrgeo_geo::spacing::spacing_km(&built.coords).unwrap_or(0.0));
     let row = |at: Coord| match &built.rows {
         Rows::Noise(noise) => noise.row_at(at),
         _ => {

@@ -8,9 +8,10 @@
 use std::time::Duration;
 
 use lrgeo_evaluation::street::People;
-use lrgeo_map::geo::{BoundingBox, Coord, EARTH_RADIUS_KM};
-use lrgeo_mechanism::{Built, City, Epsilon, Notion, Plan, build, by_name};
+use lrgeo_geo::{BoundingBox, Coord, EARTH_RADIUS_KM};
+use lrgeo_mechanism::{Built, City, Plan, build, by_name};
 use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts, Settings, solve};
+use lrgeo_tiles::{Epsilon, Notion};
 use rayon::prelude::*;
 
 use crate::Options;

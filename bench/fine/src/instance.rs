@@ -3,18 +3,19 @@
 use std::path::Path;
 use std::sync::Arc as Shared;
 
+use lrgeo_geo::Coord;
+use lrgeo_geo::rng::SplitMix;
+use lrgeo_geo::units::Length;
 use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, build};
-use lrgeo_map::geo::Coord;
 use lrgeo_map::import::{read_osm, read_streets, read_weights};
 use lrgeo_map::map::{Source, TravelMode};
 use lrgeo_map::region::Region;
-use lrgeo_map::rng::SplitMix;
 use lrgeo_map::streets::Streets;
-use lrgeo_map::units::Length;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::programme::Constraints;
-use lrgeo_mechanism::{City, Epsilon, Notion, Plan};
+use lrgeo_mechanism::{City, Plan};
 use lrgeo_optim::{Arc, Problem, ProblemParts, WeightedL1Cost};
+use lrgeo_tiles::{Epsilon, Notion};
 
 use crate::map::Map;
 

@@ -1,7 +1,7 @@
 //! The rival: planar Laplace noise, and then of each report the best one given the prior. It needs no optimiser.
 
-use lrgeo_mechanism::Epsilon;
 use lrgeo_mechanism::laplace::Laplace;
+use lrgeo_tiles::Epsilon;
 use rayon::prelude::*;
 
 use crate::instance::Instance;

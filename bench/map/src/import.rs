@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use lrgeo_geo::units::Length;
 use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, build};
 use lrgeo_map::import::read_osm;
 use lrgeo_map::map::{Map, Source, TravelMode};
 use lrgeo_map::region::Region;
-use lrgeo_map::units::Length;
 use osmpbf::{Element, ElementReader};
 
 use crate::machine::{ask_child, best_of, on_threads, peak_memory};

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use lrgeo_geo::units::Length;
 use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, build};
 use lrgeo_map::graph::{Direction, Metric, StreetGraph};
 use lrgeo_map::import::read_streets;
@@ -10,7 +11,6 @@ use lrgeo_map::region::Region;
 use lrgeo_map::search::Search;
 use lrgeo_map::table::CostTable;
 use lrgeo_map::travel::TravelMatrix;
-use lrgeo_map::units::Length;
 use lrgeo_map::utility::UtilityKind;
 use petgraph::graph::{DiGraph, NodeIndex};
 

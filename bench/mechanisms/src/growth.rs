@@ -1,7 +1,7 @@
 //! LR-Geo as the map grows: ten users, twenty relevant places each, K = 100 to 1,600.
 
 use lrgeo_evaluation::experiments::{Ground, central_city};
-use lrgeo_map::rng::SplitMix;
+use lrgeo_geo::rng::SplitMix;
 use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
 use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph};
 use lrgeo_mechanism::verify::verify;

@@ -5,8 +5,9 @@ use std::time::Duration;
 use lrgeo_evaluation::experiments::{Ground, central_city};
 use lrgeo_map::map::Map;
 use lrgeo_mechanism::verify::verify;
-use lrgeo_mechanism::{Built, City, Epsilon, Notion, Plan, build, by_name, connecting_gamma};
+use lrgeo_mechanism::{Built, City, Plan, build, by_name, connecting_gamma};
 use lrgeo_optim::Settings;
+use lrgeo_tiles::{Epsilon, Notion};
 use serde_json::{Value, json};
 
 use crate::machine::{Took, timed};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use lrgeo_evaluation::experiments::Ground;
-use lrgeo_map::rng::SplitMix;
+use lrgeo_geo::rng::SplitMix;
 use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
 use lrgeo_mechanism::lr_geo::round::Programme;
 use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph};

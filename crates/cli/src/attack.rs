@@ -10,11 +10,12 @@ use lrgeo_evaluation::attack::trace::{Effort, Followed, Journey, follow};
 use lrgeo_evaluation::attack::upload::{Defence, Fingerprints, tile};
 use lrgeo_evaluation::attack::{self, Attack, Success};
 use lrgeo_evaluation::tiles::TileLeak;
-use lrgeo_map::units::Length;
+use lrgeo_geo::units::Length;
 use lrgeo_mechanism::lr_geo::coefficients::Costs;
-use lrgeo_mechanism::publish::{Issued, Link, SecretKey, publish};
+use lrgeo_mechanism::publish::publish;
 use lrgeo_mechanism::relevant::geo_ind_graph;
 use lrgeo_mechanism::{Built, City, Geography, MechanismError, Plan, build, by_name};
+use lrgeo_tiles::{Issued, Link, SecretKey};
 use serde_json::json;
 
 use crate::failure::Failure;

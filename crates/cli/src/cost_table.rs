@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{ArgGroup, Args, Subcommand};
+use lrgeo_geo::units::Length;
 use lrgeo_map::import::read_losses;
 use lrgeo_map::map::Map;
 use lrgeo_map::table::{CostTable, Division, MAX_SLICE_CELLS, Slice, Tile};
-use lrgeo_map::units::Length;
 use lrgeo_map::write_whole;
 use serde_json::json;
 

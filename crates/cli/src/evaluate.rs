@@ -7,9 +7,8 @@ use clap::Args;
 use lrgeo_evaluation::adversary::{Adversary, blind, is_even};
 use lrgeo_evaluation::curves::{Blind, Subject, figures};
 use lrgeo_evaluation::report::{Picture, Report};
-use lrgeo_mechanism::{
-    Built, City, Epsilon, Mechanism, MechanismError, Notion, Plan, REGISTRY, by_name,
-};
+use lrgeo_mechanism::{Built, City, Mechanism, MechanismError, Plan, REGISTRY, by_name};
+use lrgeo_tiles::{Epsilon, Notion};
 use serde_json::json;
 
 use crate::assessor::{Assessor, Found};
@@ -228,7 +227,8 @@ impl Evaluate {
             (value / unit).round() * unit
         };
         let scaled = SCALED.iter().map(|scaled| two_digits(scaled / city.spacing_km()));
-        scaled.map(|value| Epsilon::per_km((value * 1e6).round() / 1e6)).collect()
+        let rounded = scaled.map(|value| Epsilon::per_km((value * 1e6).round() / 1e6));
+        Ok(rounded.collect::<Result<_, _>>()?)
     }
 
     fn settings(&self, city: &City, users: usize, begun: Instant) -> Vec<(String, String)> {

@@ -54,6 +54,30 @@ pub enum Failure {
     },
 }
 
+impl From<lrgeo_geo::Invalid> for Failure {
+    fn from(error: lrgeo_geo::Invalid) -> Self {
+        Self::Mechanism(error.into())
+    }
+}
+
+impl From<lrgeo_tiles::DrawError> for Failure {
+    fn from(error: lrgeo_tiles::DrawError) -> Self {
+        Self::Mechanism(error.into())
+    }
+}
+
+impl From<lrgeo_tiles::TileError> for Failure {
+    fn from(error: lrgeo_tiles::TileError) -> Self {
+        Self::Mechanism(error.into())
+    }
+}
+
+impl From<lrgeo_mechanism::publish::PublishError> for Failure {
+    fn from(error: lrgeo_mechanism::publish::PublishError) -> Self {
+        Self::Mechanism(error.into())
+    }
+}
+
 impl Failure {
     /// What the program exits with; see `lrgeo --help`.
     pub fn exit_code(&self) -> u8 {

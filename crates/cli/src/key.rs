@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use lrgeo_mechanism::MechanismError;
-use lrgeo_mechanism::publish::SecretKey;
+use lrgeo_mechanism::publish::{open_key, save_new_key};
+use lrgeo_tiles::SecretKey;
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -46,7 +46,7 @@ impl KeyCommand {
         match self {
             KeyCommand::New(New { output, json }) => {
                 let key = SecretKey::generate()?;
-                key.save_new(&output).map_err(MechanismError::from)?;
+                save_new_key(&key, &output)?;
                 ui.remark(format!(
                     "wrote the secret key to {}, readable by you only; keep a copy in a safe place",
                     output.display()
@@ -70,5 +70,5 @@ fn print(ui: &Ui, key: &SecretKey, path: &Path, json: bool) {
 
 /// Opens a secret key that only its owner can read.
 pub fn open(path: &Path) -> Result<SecretKey, Failure> {
-    Ok(SecretKey::open(path).map_err(MechanismError::from)?)
+    Ok(open_key(path)?)
 }

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use lrgeo_map::geo::Coord;
+use lrgeo_geo::Coord;
 use lrgeo_mechanism::MechanismError;
-use lrgeo_mechanism::sample::{SystemRandomness, Urn};
 use lrgeo_mechanism::verify::verify;
+use lrgeo_tiles::sample::{SystemRandomness, Urn};
 use serde_json::json;
 
 use crate::failure::Failure;

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use lrgeo_map::demo::demo_map;
-use lrgeo_map::file::Fingerprint;
-use lrgeo_map::geo::Coord;
+use lrgeo_geo::Coord;
+use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_geo::units::Length;
 use lrgeo_map::map::Map;
-use lrgeo_map::units::Length;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::{City, MechanismError};
+use lrgeo_show::demo::demo_map;
 
 use crate::failure::Failure;
 use crate::ui::Ui;

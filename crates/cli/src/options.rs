@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::ValueEnum;
-use lrgeo_map::geo::{BoundingBox, Coord};
+use lrgeo_geo::units::Length;
+use lrgeo_geo::{BoundingBox, Coord};
 use lrgeo_map::map::TravelMode;
-use lrgeo_map::units::Length;
 use lrgeo_map::utility::UtilityKind;
 
 /// `S,W,N,E` in degrees.

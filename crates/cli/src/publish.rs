@@ -6,9 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::Args;
 use lrgeo_evaluation::tiles::TileLeak;
 use lrgeo_mechanism::MechanismError;
-use lrgeo_mechanism::publish::{
-    Directory, Issued, LEAST_PLACES, LONGEST_DAYS, Link, Manifest, Publication, Written, publish,
-};
+use lrgeo_mechanism::publish::{Directory, Publication, Written, publish};
+use lrgeo_tiles::{Issued, LEAST_PLACES, LONGEST_DAYS, Link, Manifest};
 use serde_json::json;
 
 use crate::failure::Failure;

@@ -2,7 +2,7 @@
 
 use lrgeo_evaluation::tiles::{MOST_PLACES, TileLeak, doublings, tile_leak};
 use lrgeo_mechanism::Built;
-use lrgeo_mechanism::publish::Manifest;
+use lrgeo_tiles::Manifest;
 
 use crate::failure::Failure;
 use crate::ui::{Ui, count};

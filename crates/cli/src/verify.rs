@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use lrgeo_mechanism::Rows;
 use lrgeo_mechanism::verify::{
-    Finding, Method, Verdict, among_reported, as_the_paper_counts, verify, violation_bound,
+    Method, Verdict, among_reported, as_the_paper_counts, verify, violation_bound,
 };
+use lrgeo_tiles::verify::Finding;
 use serde_json::json;
 
 use crate::failure::Failure;

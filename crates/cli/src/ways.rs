@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::Args;
-use lrgeo_map::file::Fingerprint;
+use lrgeo_geo::bytes::Fingerprint;
 use lrgeo_map::import::{read_losses, read_shares};
 use lrgeo_map::map::Map;
 use lrgeo_map::utility::UtilityKind;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 /// From the bottom up. A crate may use the crates of lower floors and nothing else of ours.
-const FLOORS: [&[&str]; 4] = [
-    &["lrgeo-map", "lrgeo-optim", "lrgeo-protocol"],
-    &["lrgeo-mechanism"],
+const FLOORS: [&[&str]; 5] = [
+    &["lrgeo-geo", "lrgeo-optim", "lrgeo-protocol"],
+    &["lrgeo-map", "lrgeo-tiles"],
+    &["lrgeo-mechanism", "lrgeo-show"],
     &["lrgeo-evaluation", "lrgeo-client", "lrgeo-server"],
     &["lrgeo"],
 ];

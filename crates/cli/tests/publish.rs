@@ -3,7 +3,8 @@
 mod common;
 
 use common::Scratch;
-use lrgeo_mechanism::publish::{Directory, PublicKey};
+use lrgeo_mechanism::publish::Directory;
+use lrgeo_tiles::PublicKey;
 use serde_json::Value;
 
 #[test]

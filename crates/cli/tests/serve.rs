@@ -8,11 +8,12 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use common::{Answer, Scratch, Users, bearer};
-use lrgeo_mechanism::publish::{Directory, PublicKey};
+use lrgeo_mechanism::publish::Directory;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{Join, Joined, Phase, TicketState, UserMatrix};
 use lrgeo_protocol::path;
 use lrgeo_server::Config;
+use lrgeo_tiles::PublicKey;
 
 /// `lrgeo serve`; killed when dropped.
 struct Process {

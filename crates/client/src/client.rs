@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use lrgeo_map::geo::Coord;
-use lrgeo_mechanism::publish::PublicKey;
-use lrgeo_mechanism::sample::SystemRandomness;
+use lrgeo_geo::Coord;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::public::{Received, Target, Targets};
 use lrgeo_protocol::quiet::{Report, ReportedPlace, Request};
+use lrgeo_tiles::PublicKey;
+use lrgeo_tiles::sample::SystemRandomness;
 
 use crate::clock::{Clock, SystemClock};
 use crate::draws::{Draws, Rehearsal};

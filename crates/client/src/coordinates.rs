@@ -3,11 +3,11 @@
 //! The file says how steep the noise is and which place each outcome is reported as. What it promises between any two coordinates is worked out
 //! here, from its bytes; the server learns the report and nothing else.
 
-use lrgeo_map::geo::Coord;
-use lrgeo_mechanism::coordinates::LatticeNoise;
-use lrgeo_mechanism::publish::{Manifest, Places};
+use lrgeo_geo::Coord;
 use lrgeo_protocol::Digest;
 use lrgeo_protocol::quiet::Request;
+use lrgeo_tiles::coordinates::LatticeNoise;
+use lrgeo_tiles::{Manifest, Places};
 
 use crate::outcome::{Accuracy, Learnt, Row};
 use crate::policy::Policy;

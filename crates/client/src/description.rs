@@ -3,12 +3,12 @@
 use std::sync::Mutex;
 
 use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
-use lrgeo_mechanism::publish::{Hash, Manifest, Places};
 use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph, relevant_places};
-use lrgeo_mechanism::{Epsilon, Geography, Notion, Plan, Radii, RangeRule};
+use lrgeo_mechanism::{Geography, Plan, Radii, RangeRule};
 use lrgeo_protocol::VERSION;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::public::{MapDescription, Parameters, Range};
+use lrgeo_tiles::{Epsilon, Hash, Manifest, Notion, Places};
 
 use crate::ground::OwnPlace;
 use crate::slice::Slice;

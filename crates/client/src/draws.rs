@@ -6,14 +6,14 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lrgeo_map::rng::SplitMix;
+use lrgeo_geo::rng::SplitMix;
 use lrgeo_mechanism::MechanismError;
-use lrgeo_mechanism::sample::{SeededRandomness, SystemRandomness, Urn};
+use lrgeo_tiles::sample::{SeededRandomness, SystemRandomness, Urn};
 
 mod sealed {
     /// There are the two sources below and no third.
     pub trait Sealed {}
-    impl Sealed for lrgeo_mechanism::sample::SystemRandomness {}
+    impl Sealed for lrgeo_tiles::sample::SystemRandomness {}
     impl Sealed for super::Rehearsal {}
 }
 

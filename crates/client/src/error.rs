@@ -1,8 +1,8 @@
 //! Why there is no report.
 
 use lrgeo_mechanism::MechanismError;
-use lrgeo_mechanism::publish::{Issued, TileError};
 use lrgeo_protocol::{Digest, Refusal};
+use lrgeo_tiles::{Issued, TileError};
 
 use crate::Mode;
 use crate::policy::Refused;

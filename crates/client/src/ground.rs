@@ -1,11 +1,10 @@
 //! The map as a client sees it, and the step from a coordinate to a place.
 
-use lrgeo_map::geo::Coord;
-use lrgeo_map::index::SpatialIndex;
-use lrgeo_map::places::{reach_km, spacing_km};
-use lrgeo_mechanism::Epsilon;
-use lrgeo_mechanism::publish::{Hash, PublicKey};
+use lrgeo_geo::Coord;
+use lrgeo_geo::index::SpatialIndex;
+use lrgeo_geo::spacing::{reach_km, spacing_km};
 use lrgeo_protocol::Digest;
+use lrgeo_tiles::{Epsilon, Hash, PublicKey};
 
 use crate::ClientError;
 

@@ -5,16 +5,16 @@
 
 use std::collections::BTreeMap;
 
-use lrgeo_map::geo::Coord;
+use lrgeo_geo::Coord;
 use lrgeo_mechanism::lr_geo::coefficients::{Coefficients, UserPart};
 use lrgeo_mechanism::lr_geo::round::Programme;
-use lrgeo_mechanism::publish::Hash;
 use lrgeo_mechanism::rows::{Round, UserMatrix};
 use lrgeo_mechanism::verify::promised;
 use lrgeo_mechanism::{MechanismError, RangeRule};
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::public::{Local, TablePart, TableTile};
 use lrgeo_protocol::quiet::Request;
+use lrgeo_tiles::Hash;
 
 use crate::description::Described;
 use crate::draws::Draws;

@@ -1,9 +1,8 @@
 //! What a report came to, for the person who made it.
 
-use lrgeo_mechanism::posterior_radius_km;
-use lrgeo_mechanism::publish::PublicKey;
 use lrgeo_protocol::Digest;
 use lrgeo_protocol::public::Target;
+use lrgeo_tiles::{PublicKey, posterior_radius_km};
 
 use crate::Mode;
 use crate::session::Common;

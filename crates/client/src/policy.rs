@@ -5,8 +5,8 @@
 //! relevant places are those of the user's own programme. A refusal says which rule, what was offered and what
 //! to do.
 
-use lrgeo_map::geo::Coord;
-use lrgeo_map::index::SpatialIndex;
+use lrgeo_geo::Coord;
+use lrgeo_geo::index::SpatialIndex;
 use serde::{Deserialize, Serialize};
 
 use crate::Mode;
@@ -324,7 +324,7 @@ mod tests {
     fn the_default_is_in_force_in_words_too() {
         let policy = Policy::default();
         policy.validate().unwrap();
-        let words = "factor 2 within 300 m".parse::<lrgeo_mechanism::Epsilon>().unwrap();
+        let words = "factor 2 within 300 m".parse::<lrgeo_tiles::Epsilon>().unwrap();
         assert_eq!(words.value(), policy.most_epsilon_per_km);
         assert!(policy.allow_epsilon(2.0).is_ok());
         for much in [2.4, 9.0, 20.0, f64::NAN, 0.0, f64::INFINITY] {

@@ -3,9 +3,9 @@
 //! Nothing here can say more than [`Request`] can: two places of one tile make the same requests, and where all tiles are
 //! fetched, all places do.
 
-use lrgeo_mechanism::publish::{Manifest, Places, Tile, check_rows};
 use lrgeo_protocol::Digest;
 use lrgeo_protocol::quiet::Request;
+use lrgeo_tiles::{Manifest, Places, Tile, check_rows};
 
 use crate::draws::Draws;
 use crate::ground::OwnPlace;

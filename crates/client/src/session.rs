@@ -1,11 +1,11 @@
 //! One way to a row in each mode, behind one type.
 
-use lrgeo_map::geo::Coord;
-use lrgeo_mechanism::publish::{Manifest, Places, PublicKey};
+use lrgeo_geo::Coord;
 use lrgeo_mechanism::rows::Round;
 use lrgeo_mechanism::verify::promised;
 use lrgeo_protocol::Digest;
 use lrgeo_protocol::quiet::Request;
+use lrgeo_tiles::{Manifest, Places, PublicKey};
 
 use crate::clock::Clock;
 use crate::coordinates::Noise;

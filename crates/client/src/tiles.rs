@@ -4,8 +4,8 @@
 //! the own one and n - 1 others, each set as likely as any other, leaves whoever watches with the prior of the n tiles
 //! and nothing better. The set is remembered: two sets would show what they share.
 
-use lrgeo_mechanism::publish::{Hash, Manifest, Places};
 use lrgeo_protocol::Digest;
+use lrgeo_tiles::{Hash, Manifest, Places};
 
 use crate::ClientError;
 use crate::draws::Draws;

@@ -3,9 +3,9 @@
 //! A manifest that does not is older, or it is one of two under one number. The second case is a *fork*: the operator
 //! shows different things to different people, and has signed both.
 
-use lrgeo_mechanism::publish::{Hash, Link, PublicKey, SignedManifest, TileError, follow, peek};
 use lrgeo_protocol::Digest;
 use lrgeo_protocol::quiet::Request;
+use lrgeo_tiles::{Hash, Link, PublicKey, SignedManifest, TileError, follow, peek};
 
 use crate::policy::Terms;
 use crate::state::{Fork, Pinned, State};

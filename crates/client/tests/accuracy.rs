@@ -6,8 +6,8 @@ mod common;
 use common::{InMemory, Service, client, config, map, rehearsing, serve, service};
 use lrgeo_client::draws::Rehearsal;
 use lrgeo_client::{Accuracy, Mode};
-use lrgeo_map::geo::Coord;
-use lrgeo_map::rng::SplitMix;
+use lrgeo_geo::Coord;
+use lrgeo_geo::rng::SplitMix;
 
 /// Somebody by the prior, anywhere in the cell.
 fn somebody(service: &Service, rng: &mut SplitMix) -> Coord {

@@ -8,8 +8,8 @@ use common::{InMemory, Service, client, service};
 use lrgeo_client::Mode;
 use lrgeo_client::draws::Rehearsal;
 use lrgeo_client::state::Limit;
-use lrgeo_map::geo::Coord;
-use lrgeo_map::rng::SplitMix;
+use lrgeo_geo::Coord;
+use lrgeo_geo::rng::SplitMix;
 
 /// What a good receiver is off by under an open sky, in kilometres; errors above three times this are left out.
 const NOISE_KM: f64 = 0.01;

@@ -7,7 +7,7 @@ use common::proxy::Proxy;
 use common::{InMemory, rehearsing, service};
 use lrgeo_client::draws::Rehearsal;
 use lrgeo_client::{Client, ClientError, Learnt, Mode};
-use lrgeo_map::geo::Coord;
+use lrgeo_geo::Coord;
 
 #[test]
 fn the_server_learns_the_report_and_nothing_else() {

@@ -11,10 +11,10 @@ use common::{InMemory, Service, client, service};
 use lrgeo_client::draws::Rehearsal;
 use lrgeo_client::transport::TransportError;
 use lrgeo_client::{ClientError, Mode};
-use lrgeo_mechanism::publish::SecretKey;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{TableCircle, UserMatrix};
 use lrgeo_protocol::{Digest, path};
+use lrgeo_tiles::SecretKey;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -10,7 +10,7 @@ use lrgeo_client::policy::{Protects, Rule};
 use lrgeo_client::state::{Limit, StateFile};
 use lrgeo_client::transport::{Server, TransportError};
 use lrgeo_client::{Client, ClientError, Learnt, Mode};
-use lrgeo_map::rng::SplitMix;
+use lrgeo_geo::rng::SplitMix;
 
 const MODES: [Mode; 3] = [Mode::Published, Mode::Local, Mode::Offload];
 
@@ -241,7 +241,7 @@ fn another_version_of_the_map_gets_the_old_report() {
     let first = before.obfuscate(coords[shared as usize], Mode::Published).unwrap();
     drop(before);
     let [lat, lon] = first.at;
-    let reported = lrgeo_map::geo::Coord::new(lat, lon).unwrap();
+    let reported = lrgeo_geo::Coord::new(lat, lon).unwrap();
     let nearest = (0..later.len())
         .min_by(|&a, &b| later[a].distance_km(reported).total_cmp(&later[b].distance_km(reported)));
     for mode in MODES {

@@ -11,8 +11,8 @@ use common::{InMemory, config, map, serve};
 use lrgeo_client::draws::Rehearsal;
 use lrgeo_client::policy::{Policy, Protects};
 use lrgeo_client::{Client, ClientError, Mode};
-use lrgeo_map::geo::Coord;
-use lrgeo_map::rng::SplitMix;
+use lrgeo_geo::Coord;
+use lrgeo_geo::rng::SplitMix;
 use lrgeo_protocol::path;
 use serde_json::{Value, json};
 
@@ -183,7 +183,7 @@ fn change_values(rng: &mut SplitMix, o: &mut Operator) {
         }
         _ => {
             let days = pick(rng, 4_000) as u64;
-            let issued = lrgeo_mechanism::publish::Issued::from_unix(1_750_000_000 + days * 86_400);
+            let issued = lrgeo_tiles::Issued::from_unix(1_750_000_000 + days * 86_400);
             o.manifest["link"]["issued"] = json!(issued);
             o.manifest["link"]["expires"] = json!(issued.plus_days(pick(rng, 800) as u64));
         }

@@ -6,11 +6,11 @@ use common::proxy::Proxy;
 use common::{InMemory, client, rehearsing, service};
 use lrgeo_client::draws::Rehearsal;
 use lrgeo_client::{ClientError, Described, Mode, offload};
-use lrgeo_mechanism::publish::Hash;
 use lrgeo_mechanism::relevant::{geo_ind_graph, relevant_places};
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::Join;
 use lrgeo_protocol::public::Range;
+use lrgeo_tiles::Hash;
 
 /// Everything a client with a new state sends for somebody near a place who reports `forced`.
 fn traffic(place: u32, mode: Mode, forced: u32) -> Vec<Vec<u8>> {

@@ -7,12 +7,12 @@ use common::{InMemory, Scratch, Service, client, config, map, serve};
 use lrgeo_client::draws::Rehearsal;
 use lrgeo_client::{ClientError, Mode};
 use lrgeo_map::build::same_places;
-use lrgeo_map::demo::demo_city;
 use lrgeo_map::map::TravelMode;
 use lrgeo_mechanism::alike::classes;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::Join;
 use lrgeo_server::config::WaySettings;
+use lrgeo_show::demo::demo_city;
 
 /// A server for drivers and pedestrians.
 fn mixed() -> Service {

@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use lrgeo_map::geo::Coord;
-use lrgeo_map::index::SpatialIndex;
+use lrgeo_geo::Coord;
+use lrgeo_geo::index::SpatialIndex;
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::{Built, Rows};
 use rayon::prelude::*;

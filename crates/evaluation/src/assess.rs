@@ -3,8 +3,9 @@
 use std::fmt;
 
 use lrgeo_map::progress::Progress;
-use lrgeo_mechanism::{Built, City, Cover, Guarantee, MechanismError, Notion, Plan, Proof};
+use lrgeo_mechanism::{Built, City, MechanismError, Plan, Proof};
 use lrgeo_optim::{Settings, Status};
+use lrgeo_tiles::{Cover, Guarantee, Notion};
 
 use crate::adversary::{Adversary, adversary, is_even};
 use crate::bounds::{CostBounds, cost_bounds};

@@ -8,8 +8,9 @@
 use lrgeo_map::progress::Progress;
 use lrgeo_map::table::Division;
 use lrgeo_mechanism::rows::{Round, UserMatrix};
-use lrgeo_mechanism::{Built, City, Epsilon, MechanismError, Rows};
+use lrgeo_mechanism::{Built, City, MechanismError, Rows};
 use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts, Settings, solve};
+use lrgeo_tiles::Epsilon;
 
 /// The best cost of the relevant rows of a round lies between these. Per report.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,12 +3,13 @@
 //!
 //! Whatever costs less than that cannot be private (spec section 7), so every comparison asks.
 
-use lrgeo_map::geo::Coord;
-use lrgeo_map::index::SpatialIndex;
+use lrgeo_geo::Coord;
+use lrgeo_geo::index::SpatialIndex;
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::spanner::{Link, Spanner};
-use lrgeo_mechanism::{Built, City, Epsilon, Guarantee, MechanismError, Notion};
+use lrgeo_mechanism::{Built, City, MechanismError};
 use lrgeo_optim::{Arc, Cost, DenseCost, Problem, ProblemParts, Settings, Status, large, solve};
+use lrgeo_tiles::{Epsilon, Guarantee, Notion};
 
 use crate::street::People;
 

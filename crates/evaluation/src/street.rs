@@ -4,11 +4,11 @@
 //! (mechanisms on places take the nearest place first, as phones do), and the service misjudges the way from the street point, not from the
 //! place. The adversary guesses a coordinate: the point that minimises the expected distance given the report.
 
-use lrgeo_map::geo::Coord;
+use lrgeo_geo::Coord;
+use lrgeo_geo::rng::SplitMix;
+use lrgeo_geo::spacing::reach_km;
 use lrgeo_map::graph::Metric;
-use lrgeo_map::places::reach_km;
 use lrgeo_map::progress::Progress;
-use lrgeo_map::rng::SplitMix;
 use lrgeo_map::travel::{Origin, TravelMatrix};
 use lrgeo_mechanism::{Built, City, MechanismError};
 use rayon::prelude::*;

@@ -12,12 +12,12 @@
 //! is right with probability `sum_j m_j C(T-j, n-1) / C(T-1, n-1)`, summed over reports. With n = 1 that is the sum
 //! of all `m_j` (the own tile and the report), with n = T it is `m_1` (the report alone).
 
-use lrgeo_map::geo::Coord;
-use lrgeo_map::index::SpatialIndex;
-use lrgeo_map::places::spacing_km;
+use lrgeo_geo::Coord;
+use lrgeo_geo::index::SpatialIndex;
+use lrgeo_geo::spacing::spacing_km;
 use lrgeo_map::progress::Progress;
-use lrgeo_mechanism::publish::likely_places;
 use lrgeo_mechanism::{Built, MechanismError, Rows};
+use lrgeo_tiles::likely_places;
 use rayon::prelude::*;
 use serde::Serialize;
 

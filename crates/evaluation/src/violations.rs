@@ -2,9 +2,10 @@
 
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::verify::{
-    Finding, among_reported, as_the_paper_counts, deployed_rows, verify, violation_bound,
+    among_reported, as_the_paper_counts, deployed_rows, verify, violation_bound,
 };
 use lrgeo_mechanism::{Built, Rows};
+use lrgeo_tiles::verify::Finding;
 
 /// How a mechanism keeps its epsilon between the pairs of its notion.
 #[derive(Clone, Copy, Debug, PartialEq)]

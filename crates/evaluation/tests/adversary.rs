@@ -4,10 +4,11 @@ mod common;
 
 use common::random_city;
 use lrgeo_evaluation::adversary::{Adversary, adversary, blind};
-use lrgeo_map::geo::Coord;
-use lrgeo_map::rng::SplitMix;
-use lrgeo_mechanism::rows::{Round, SparseMatrix, UserMatrix};
-use lrgeo_mechanism::{Built, Epsilon, ObfuscationMatrix, Plan, Rows, build, by_name};
+use lrgeo_geo::Coord;
+use lrgeo_geo::rng::SplitMix;
+use lrgeo_mechanism::rows::{Round, UserMatrix};
+use lrgeo_mechanism::{Built, ObfuscationMatrix, Plan, Rows, build, by_name};
+use lrgeo_tiles::{Epsilon, SparseMatrix};
 
 /// Every guess for every report, `joint[i][k]` being the probability of place i and report k.
 fn by_hand(coords: &[Coord], places: &[u32], joint: &[Vec<f64>]) -> Adversary {

@@ -5,9 +5,8 @@ mod common;
 use common::random_city;
 use lrgeo_evaluation::optimum::Answers;
 use lrgeo_evaluation::{Assessment, Flag, assess};
-use lrgeo_mechanism::{
-    Built, City, Epsilon, Notion, ObfuscationMatrix, Plan, Rows, build, by_name, expected_cost,
-};
+use lrgeo_mechanism::{Built, City, ObfuscationMatrix, Plan, Rows, build, by_name, expected_cost};
+use lrgeo_tiles::{Epsilon, Notion};
 
 fn plan(city: &City) -> Plan {
     // Two of the users are neighbours.

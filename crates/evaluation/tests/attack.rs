@@ -6,13 +6,14 @@ use lrgeo_evaluation::attack::targets::recover;
 use lrgeo_evaluation::attack::trace::{Effort, Journey, follow};
 use lrgeo_evaluation::attack::upload::{Defence, Fingerprints, tile};
 use lrgeo_evaluation::attack::{Trial, chance, edges};
-use lrgeo_map::demo::demo_map;
-use lrgeo_map::units::Length;
+use lrgeo_geo::units::Length;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::lr_geo::coefficients::Costs;
-use lrgeo_mechanism::publish::{Issued, Link, SecretKey, publish};
+use lrgeo_mechanism::publish::publish;
 use lrgeo_mechanism::relevant::{geo_ind_graph, relevant_places};
-use lrgeo_mechanism::{City, Epsilon, Plan, build, by_name};
+use lrgeo_mechanism::{City, Plan, build, by_name};
+use lrgeo_show::demo::demo_map;
+use lrgeo_tiles::{Epsilon, Issued, Link, SecretKey};
 
 fn city(places: usize) -> City {
     let map = demo_map(1, Length::from_m(500.0).unwrap()).unwrap();

@@ -5,10 +5,9 @@ mod common;
 use common::random_city;
 use lrgeo_evaluation::bounds::{Costs, cost_bounds, relaxed};
 use lrgeo_evaluation::optimum::Question;
-use lrgeo_mechanism::{
-    City, Epsilon, Notion, Plan, Radii, RangeRule, Rows, build, by_name, connecting_gamma,
-};
+use lrgeo_mechanism::{City, Plan, Radii, RangeRule, Rows, build, by_name, connecting_gamma};
 use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts, Settings, direct};
+use lrgeo_tiles::{Epsilon, Notion};
 
 /// The optimum of some rows by the general solver, every pair written out.
 fn by_hand(city: &City, question: &Question) -> f64 {

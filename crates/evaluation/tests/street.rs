@@ -4,10 +4,11 @@ mod common;
 
 use common::random_city;
 use lrgeo_evaluation::street::People;
-use lrgeo_map::demo::demo_map;
-use lrgeo_map::units::Length;
+use lrgeo_geo::units::Length;
 use lrgeo_map::utility::UtilityKind;
-use lrgeo_mechanism::{City, Epsilon, ObfuscationMatrix, Plan, Rows, build, by_name};
+use lrgeo_mechanism::{City, ObfuscationMatrix, Plan, Rows, build, by_name};
+use lrgeo_show::demo::demo_map;
+use lrgeo_tiles::Epsilon;
 
 #[test]
 fn people_stand_on_streets_near_their_places_and_pay_for_the_way_to_them() {

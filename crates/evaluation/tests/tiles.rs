@@ -5,10 +5,10 @@ mod common;
 use common::random_city;
 use lrgeo_evaluation::adversary::{adversary, blind};
 use lrgeo_evaluation::tiles::{NEIGHBOURHOOD, TileLeak, doublings, tile_leak};
-use lrgeo_map::places::spacing_km;
-use lrgeo_map::rng::SplitMix;
-use lrgeo_mechanism::rows::SparseMatrix;
-use lrgeo_mechanism::{Built, Epsilon, ObfuscationMatrix, Plan, Rows, build, by_name};
+use lrgeo_geo::rng::SplitMix;
+use lrgeo_geo::spacing::spacing_km;
+use lrgeo_mechanism::{Built, ObfuscationMatrix, Plan, Rows, build, by_name};
+use lrgeo_tiles::{Epsilon, SparseMatrix};
 
 fn built(seed: u64, places: usize) -> Built {
     let city = random_city(seed, places);

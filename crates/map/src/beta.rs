@@ -7,7 +7,7 @@
 
 use pulp::Arch;
 
-use crate::units::Travel;
+use lrgeo_geo::units::Travel;
 
 const LANES: usize = 8;
 const HALF: usize = LANES / 2;

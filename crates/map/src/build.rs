@@ -2,19 +2,19 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
+use lrgeo_geo::index::SpatialIndex;
+use lrgeo_geo::parallel::*;
+use lrgeo_geo::rng::SplitMix;
+use lrgeo_geo::twins::{Twin, twins};
+use lrgeo_geo::units::{Length, travel_from_km};
+use lrgeo_geo::{BoundingBox, Coord};
 
 use crate::MapError;
-use crate::geo::{BoundingBox, Coord};
 use crate::graph::StreetGraph;
-use crate::index::SpatialIndex;
 use crate::map::{Map, Source, Target, TravelMode};
 use crate::places::{MAX_PLACES, Place, Site, ensure_apart, grid};
 use crate::region::Region;
-use crate::rng::SplitMix;
 use crate::streets::Streets;
-use crate::twins::{Twin, twins};
-use crate::units::{Length, travel_from_km};
 
 /// What map to build from the streets.
 pub struct MapPlan {

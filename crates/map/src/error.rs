@@ -105,6 +105,12 @@ fn others_too(others: usize) -> String {
     }
 }
 
+impl From<lrgeo_geo::Invalid> for MapError {
+    fn from(lrgeo_geo::Invalid { field, reason }: lrgeo_geo::Invalid) -> Self {
+        Self::Invalid { field, reason }
+    }
+}
+
 impl MapError {
     /// An [`MapError::Invalid`].
     pub fn invalid(field: &'static str, reason: impl Into<String>) -> Self {

@@ -9,7 +9,7 @@ use crate::map::Map;
 use crate::utility::Utility;
 
 /// Coordinates to 1e-7 degrees (a centimetre), longitude first as GeoJSON wants it.
-fn position(c: crate::geo::Coord) -> Value {
+fn position(c: lrgeo_geo::Coord) -> Value {
     let round = |v: f64| (v * 1e7).round() / 1e7;
     json!([round(c.lon()), round(c.lat())])
 }

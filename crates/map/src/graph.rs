@@ -1,8 +1,9 @@
 //! The street graph: compressed sparse rows, forward and reversed.
 
-use crate::geo::{BoundingBox, Coord};
+use lrgeo_geo::units::{Travel, travel_from_km, travel_time};
+use lrgeo_geo::{BoundingBox, Coord};
+
 use crate::streets::{StreetArc, Streets};
-use crate::units::{Travel, travel_from_km, travel_time};
 
 /// A directed street graph, immutable once built.
 ///

@@ -1,6 +1,6 @@
 //! The queue of a search: nodes by distance, nearest first.
 
-use crate::units::Travel;
+use lrgeo_geo::units::Travel;
 
 /// A heap with four children per entry: half as deep as a binary one, and the four lie in one
 /// cache line. Distance and node are packed into one number, so that one comparison orders both.
@@ -61,7 +61,7 @@ fn unpack(entry: u64) -> (Travel, u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::SplitMix;
+    use lrgeo_geo::rng::SplitMix;
 
     #[test]
     fn gives_back_in_order_what_was_pushed() {

@@ -6,29 +6,23 @@
 
 mod beta;
 pub mod build;
-pub mod demo;
-pub mod draw;
 mod error;
 pub mod export;
 pub mod file;
-pub mod geo;
 pub mod graph;
 mod heap;
+#[cfg(feature = "import")]
 pub mod import;
-pub mod index;
 pub mod map;
 pub mod neighbours;
 pub mod places;
 pub mod progress;
 pub mod region;
-pub mod rng;
 pub mod search;
 pub mod streets;
 pub mod table;
 pub mod travel;
-pub mod twins;
-pub mod units;
 pub mod utility;
 
 pub use error::MapError;
-pub use file::{Fingerprint, write_stream, write_whole};
+pub use file::{write_stream, write_whole};

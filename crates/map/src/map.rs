@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_geo::units::Length;
+use lrgeo_geo::{BoundingBox, Coord};
+
 use crate::MapError;
-use crate::file::{Fingerprint, Kind, Reader, Writer};
-use crate::geo::{BoundingBox, Coord};
+use crate::file::{Kind, Reader, Writer};
 use crate::graph::{Arc, StreetGraph};
 use crate::places::{Place, ensure_apart};
-use crate::units::Length;
 
 /// How people move; decides which ways may be used, in which direction and how fast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

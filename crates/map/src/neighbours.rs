@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use rayon::prelude::*;
+use lrgeo_geo::Coord;
+use lrgeo_geo::index::SpatialIndex;
+use lrgeo_geo::parallel::*;
 
-use crate::geo::Coord;
-use crate::index::SpatialIndex;
 use crate::progress::Progress;
 
 /// Places as nodes, an edge where `d(i,j) <= gamma`, weighted by that distance in kilometres.

@@ -1,10 +1,11 @@
 //! The location set V: where users can be, and what they can report.
 
+use lrgeo_geo::twins::{Twin, twins};
+use lrgeo_geo::units::{Length, Travel};
+use lrgeo_geo::{BoundingBox, Coord, EARTH_RADIUS_KM};
+
 use crate::MapError;
-use crate::geo::{BoundingBox, Coord, EARTH_RADIUS_KM};
 use crate::region::Region;
-use crate::twins::{Twin, apart, twins};
-use crate::units::{Length, Travel};
 
 /// More places than this are refused: a finer grid than any city needs.
 pub const MAX_PLACES: u64 = 4_000_000;
@@ -33,7 +34,7 @@ pub struct Site {
     pub coord: Coord,
 }
 
-/// Refuses places of which two cannot be told apart (see [`crate::twins`]). `what` says where they come from.
+/// Refuses places of which two cannot be told apart (see [`lrgeo_geo::twins`]). `what` says where they come from.
 pub(crate) fn ensure_apart(
     what: &str,
     places: &[Place],
@@ -132,29 +133,4 @@ impl Grid {
             index(p.lon(), self.origin.lon(), self.step_lon, self.columns),
         )
     }
-}
-
-/// How far from its place somebody may be, in spacings: half of the diagonal of a square (0.7071), and a little for
-/// cells that are equal in degrees and so differ by a percent or two in kilometres over a city.
-const REACH: f64 = 0.72;
-
-/// How far from a place somebody may be who counts as being there. Who is farther from every place stands in a hole of
-/// the map or outside it, where nothing is promised: such a position must be refused, not moved.
-pub fn reach_km(spacing_km: f64) -> f64 {
-    REACH * spacing_km
-}
-
-/// The median distance from a place to its nearest other place, in kilometres: what `eps*spacing`
-/// means on this map. A place that is listed twice counts once, so it is never less than
-/// [`crate::twins::LEAST_DISTANCE_KM`]. `None` with fewer than two places that can be told apart.
-pub fn spacing_km(coords: &[Coord]) -> Option<f64> {
-    let coords = apart(coords);
-    if coords.len() < 2 {
-        return None;
-    }
-    let index = crate::index::SpatialIndex::new(&coords);
-    let mut nearest: Vec<f64> =
-        coords.iter().enumerate().map(|(i, &c)| index.nearest_other(i as u32, c)).collect();
-    nearest.sort_unstable_by(f64::total_cmp);
-    Some(nearest[nearest.len() / 2])
 }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use lrgeo_geo::{BoundingBox, Coord};
+
 use crate::MapError;
-use crate::geo::{BoundingBox, Coord};
 
 /// Which streets and places belong to the map.
 #[derive(Clone, Debug, PartialEq)]

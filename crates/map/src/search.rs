@@ -1,11 +1,11 @@
 //! Shortest ways: Dijkstra's algorithm from one node to all, with or without a limit.
 
-use rayon::prelude::*;
+use lrgeo_geo::parallel::*;
+use lrgeo_geo::units::{Travel, UNREACHABLE};
 
 use crate::graph::{Direction, Metric, StreetGraph};
 use crate::heap::NodeHeap;
 use crate::progress::Progress;
-use crate::units::{Travel, UNREACHABLE};
 
 /// The working memory of a search; make one per thread and use it again and again.
 pub struct Search<'g> {

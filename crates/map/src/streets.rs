@@ -1,6 +1,7 @@
 //! What an importer hands over: street nodes and directed arcs, before anything is dropped.
 
-use crate::geo::Coord;
+use lrgeo_geo::Coord;
+
 use crate::map::TravelMode;
 
 /// One direction of a street between two neighbouring nodes.

@@ -16,16 +16,18 @@ use std::sync::{Arc, OnceLock};
 
 mod cells;
 
+use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_geo::index::SpatialIndex;
+use lrgeo_geo::units::{Length, Travel};
+use lrgeo_geo::{BoundingBox, Coord};
+
 use crate::MapError;
-use crate::file::{Fingerprint, Kind, Reader, Writer};
-use crate::geo::{BoundingBox, Coord};
+use crate::file::{Kind, Reader, Writer};
 use crate::graph::Metric;
-use crate::index::SpatialIndex;
 use crate::map::{Map, get_coords, get_distribution, put_coords};
 use crate::places::Grid;
 use crate::progress::Progress;
 use crate::travel::{Origin, TravelMatrix};
-use crate::units::{Length, Travel};
 use crate::utility::{LossMatrix, StraightLine, Utility, UtilityKind};
 
 /// A slice with more cells than this is refused: its square would not fit a phone.

@@ -1,6 +1,7 @@
 //! How far everything is from every target, and what a wrong report therefore costs.
 
-use rayon::prelude::*;
+use lrgeo_geo::parallel::*;
+use lrgeo_geo::units::{Travel, travel_time};
 
 use crate::MapError;
 use crate::beta::{MAX_TRAVEL, beta_block};
@@ -8,7 +9,6 @@ use crate::graph::{Direction, Metric, StreetGraph};
 use crate::map::{Map, Target, TravelMode};
 use crate::progress::Progress;
 use crate::search::search_all;
-use crate::units::{Travel, travel_time};
 
 /// Rows of a block; sixteen rows of a few kilobytes stay in the nearest cache.
 const BLOCK: usize = 16;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use lrgeo_geo::Coord;
+
 use crate::MapError;
-use crate::geo::Coord;
 use crate::graph::Metric;
 use crate::map::Map;
 use crate::progress::Progress;

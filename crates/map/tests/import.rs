@@ -4,6 +4,7 @@ mod common;
 
 use common::pbf::{Way, encode};
 use common::{Scratch, shared_data};
+use lrgeo_geo::units::UNREACHABLE;
 use lrgeo_map::MapError;
 use lrgeo_map::build::Weights;
 use lrgeo_map::export::{losses_csv, losses_npy};
@@ -11,7 +12,6 @@ use lrgeo_map::graph::{Direction, Metric, StreetGraph};
 use lrgeo_map::import::{read_losses, read_osm, read_sites, read_streets, read_weights};
 use lrgeo_map::map::TravelMode;
 use lrgeo_map::search::Search;
-use lrgeo_map::units::UNREACHABLE;
 use lrgeo_map::utility::{LossMatrix, Utility};
 
 const NODES: &str = "id,lat,lon\na,41.900,12.500\nb,41.901,12.500\nc,41.901,12.502\n";
@@ -165,7 +165,7 @@ fn osm_ways_become_streets_in_their_directions() {
 
     let graph = StreetGraph::new(&streets);
     let node = |lat: f64, lon: f64| {
-        let near = |c: &lrgeo_map::geo::Coord| (c.lat() - lat).abs() + (c.lon() - lon).abs() < 1e-6;
+        let near = |c: &lrgeo_geo::Coord| (c.lat() - lat).abs() + (c.lon() - lon).abs() < 1e-6;
         graph.coords().iter().position(near).unwrap() as u32
     };
     let (one, two, three) = (node(41.9, 12.5), node(41.9, 12.501), node(41.9, 12.502));
@@ -179,7 +179,7 @@ fn osm_ways_become_streets_in_their_directions() {
     assert_eq!(distance(one, six), UNREACHABLE);
     assert_eq!(distance(five, one), UNREACHABLE, "the way over the missing node is cut");
     let straight = graph.coords()[four as usize].distance_km(graph.coords()[two as usize]);
-    assert_eq!(distance(four, two), lrgeo_map::units::travel_from_km(straight));
+    assert_eq!(distance(four, two), lrgeo_geo::units::travel_from_km(straight));
     let fast = streets.arcs.iter().filter(|a| a.speed_kmh == 60.0).count();
     assert_eq!(fast, 2);
 
@@ -199,8 +199,7 @@ fn shape_points_lengthen_an_arc_but_are_no_nodes() {
     let path = scratch.file("z.osm.pbf", encode(&zigzag, &[way]));
     let (streets, _) = read_osm(&path, TravelMode::Drive, &()).unwrap();
     assert!((3..=5).contains(&streets.nodes.len()), "{} nodes", streets.nodes.len());
-    let coords: Vec<_> =
-        zigzag.iter().map(|n| lrgeo_map::geo::Coord::new(n.1, n.2).unwrap()).collect();
+    let coords: Vec<_> = zigzag.iter().map(|n| lrgeo_geo::Coord::new(n.1, n.2).unwrap()).collect();
     let along: f64 = coords.windows(2).map(|w| w[0].distance_km(w[1])).sum();
     let kept: f64 = streets.arcs.iter().map(|a| a.length_km).sum::<f64>() / 2.0;
     assert!((along - kept).abs() < 1e-9, "{along} km along the way, {kept} km kept");

@@ -3,15 +3,16 @@
 mod common;
 
 use common::{CENTRE, Scratch, random_city, random_map};
+use lrgeo_geo::rng::SplitMix;
+use lrgeo_geo::spacing::spacing_km;
+use lrgeo_geo::units::Length;
+use lrgeo_geo::{BoundingBox, Coord};
 use lrgeo_map::MapError;
 use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, Weights, build};
-use lrgeo_map::geo::{BoundingBox, Coord};
 use lrgeo_map::map::{Map, Source, TravelMode};
 use lrgeo_map::neighbours::NeighbourGraph;
-use lrgeo_map::places::{Site, grid, spacing_km};
+use lrgeo_map::places::{Site, grid};
 use lrgeo_map::region::{Polygon, Region};
-use lrgeo_map::rng::SplitMix;
-use lrgeo_map::units::Length;
 
 fn cell(metres: f64) -> Length {
     Length::from_m(metres).unwrap()

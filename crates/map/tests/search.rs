@@ -3,10 +3,10 @@
 mod common;
 
 use common::{random_city, random_streets};
+use lrgeo_geo::rng::SplitMix;
+use lrgeo_geo::units::{Travel, UNREACHABLE};
 use lrgeo_map::graph::{Direction, Metric, StreetGraph};
-use lrgeo_map::rng::SplitMix;
 use lrgeo_map::search::{Search, search_all};
-use lrgeo_map::units::{Travel, UNREACHABLE};
 
 /// Bellman-Ford: relax every arc until nothing changes.
 fn oracle(graph: &StreetGraph, source: u32, direction: Direction, metric: Metric) -> Vec<Travel> {
@@ -120,7 +120,7 @@ fn the_largest_strong_component_is_found_and_is_strong() {
 #[test]
 fn a_long_chain_does_not_overflow_the_stack() {
     let mut streets = random_streets(&mut SplitMix::new(1), 0);
-    let origin = lrgeo_map::geo::Coord::new(0.0, 0.0).unwrap();
+    let origin = lrgeo_geo::Coord::new(0.0, 0.0).unwrap();
     streets.nodes = vec![origin; 300_000];
     (1..300_000).for_each(|v| streets.add(v - 1, v, 0.001, 50.0, false));
     assert_eq!(StreetGraph::new(&streets).largest_component().1.len(), 300_000);

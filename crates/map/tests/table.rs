@@ -5,9 +5,9 @@ mod common;
 use std::sync::Arc;
 
 use common::{Scratch, random_map};
+use lrgeo_geo::units::{Length, UNREACHABLE};
 use lrgeo_map::MapError;
 use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, Weights, build};
-use lrgeo_map::demo::demo_city;
 use lrgeo_map::graph::{Direction, Metric};
 use lrgeo_map::map::{Map, Source, TravelMode};
 use lrgeo_map::neighbours::NeighbourGraph;
@@ -16,8 +16,8 @@ use lrgeo_map::region::Region;
 use lrgeo_map::search::Search;
 use lrgeo_map::table::{CostTable, Division, MAX_SLICE_CELLS, PlaceCell, Tile};
 use lrgeo_map::travel::TravelMatrix;
-use lrgeo_map::units::{Length, UNREACHABLE};
 use lrgeo_map::utility::{LossMatrix, Utility, UtilityKind};
+use lrgeo_show::demo::demo_city;
 
 /// Adding up a few dozen numbers of a few kilometres in another order.
 const ROUNDING: f64 = 1e-12;
@@ -63,7 +63,7 @@ fn travel_costs_are_what_single_searches_say() {
                 let leg = match metric {
                     Metric::Distance => place.leg,
                     Metric::Time => {
-                        lrgeo_map::units::travel_time(f64::from(place.leg) * 1e-6, 20.0)
+                        lrgeo_geo::units::travel_time(f64::from(place.leg) * 1e-6, 20.0)
                     }
                 };
                 assert_eq!(matrix.row(i)[l], from_here[target.node as usize] + leg);
@@ -262,7 +262,7 @@ fn a_slice_above_the_limit_is_refused_with_advice() {
         table.circle(map.places[0].coord, 0.2).unwrap().cells,
         table.circle_cells(map.places[0].coord, 0.2)
     );
-    let nowhere = lrgeo_map::geo::Coord::new(-41.0, 12.0).unwrap();
+    let nowhere = lrgeo_geo::Coord::new(-41.0, 12.0).unwrap();
     assert!(matches!(table.circle(nowhere, 1.0), Err(MapError::Empty { .. })));
 }
 

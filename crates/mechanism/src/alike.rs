@@ -8,7 +8,7 @@
 //! Therefore it leaks at most log2(number of parts) bits, and of k equally likely places none is guessed with a
 //! probability above 1/k. The price is that a user's place is no longer in the middle of its relevant places.
 
-use lrgeo_map::geo::Coord;
+use lrgeo_geo::Coord;
 use lrgeo_map::neighbours::NeighbourGraph;
 
 use crate::Geography;

@@ -3,22 +3,21 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use lrgeo_geo::Coord;
+use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_geo::index::SpatialIndex;
+use lrgeo_geo::spacing::{reach_km, spacing_km};
 use lrgeo_map::MapError;
-use lrgeo_map::file::{Fingerprint, Kind, Reader, Writer};
-use lrgeo_map::geo::Coord;
-use lrgeo_map::index::SpatialIndex;
+use lrgeo_map::file::{Kind, Reader, Writer};
 use lrgeo_map::map::{get_coords, put_coords};
-use lrgeo_map::places::{reach_km, spacing_km};
 use lrgeo_optim::Status;
+use lrgeo_tiles::coordinates::{Lattice, LatticeNoise};
+use lrgeo_tiles::{Cover, Epsilon, Guarantee, Notion, SparseMatrix};
 
-use crate::coordinates::{Lattice, LatticeNoise};
 use crate::mechanism::{Made, Mechanism};
 use crate::relevant::{Free, TieRule};
-use crate::rows::{Round, SparseMatrix, UserMatrix};
-use crate::{
-    City, Cover, Epsilon, Guarantee, MechanismError, Notion, ObfuscationMatrix, Plan, RangeRule,
-    Rows,
-};
+use crate::rows::{Round, UserMatrix};
+use crate::{City, MechanismError, ObfuscationMatrix, Plan, RangeRule, Rows};
 
 /// What the optimiser proved about the programme it solved. Costs are per report (spec section 2).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,9 +35,6 @@ pub struct Proof {
     /// Seconds of solving.
     pub seconds: f64,
 }
-
-/// With this probability the true position is within the radius that is given with a report.
-pub const HELD: f64 = 0.95;
 
 /// A mechanism that was made and verified.
 #[derive(Clone, Debug)]
@@ -133,7 +129,8 @@ impl Built {
                 }
             }
         }
-        posterior_radius_km(&self.coords, &self.prior, &likelihood, report) + half_cell_km
+        lrgeo_tiles::posterior_radius_km(&self.coords, &self.prior, &likelihood, report)
+            + half_cell_km
     }
 
     /// Refuses a mechanism that was made for another version of the map.
@@ -143,28 +140,6 @@ impl Built {
         }
         Err(MechanismError::OtherMap { made_for: self.map, given: version })
     }
-}
-
-/// The radius around a reported place that holds the true one with a probability of 95 %, given how likely the report is from each.
-pub fn posterior_radius_km(
-    coords: &[Coord],
-    prior: &[f64],
-    likelihood: &[f64],
-    report: u32,
-) -> f64 {
-    let even = prior.iter().all(|p| *p == 0.0);
-    let weight = |i: usize| likelihood[i] * if even { 1.0 } else { prior[i] };
-    let from = coords[report as usize];
-    let mut joint: Vec<(f64, f64)> =
-        (0..coords.len()).map(|i| (coords[i].distance_km(from), weight(i))).collect();
-    joint.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let total: f64 = joint.iter().map(|(_, weight)| weight).sum();
-    let mut sum = 0.0;
-    let within = joint.iter().find(|(_, weight)| {
-        sum += weight;
-        sum >= HELD * total
-    });
-    within.or(joint.last()).map_or(0.0, |(km, _)| *km)
 }
 
 /// The true cost per report over the rows really used: `sum_m p_m (loss_m . z_m) / sum_m p_m` (spec
@@ -411,14 +386,14 @@ fn get_noise(file: &Reader<'_>, places: &[Coord]) -> Result<LatticeNoise, Mechan
     let lattice = Lattice { spacing_km: h, tip_km: b, first, squares, side };
     let (noise, centre) = (Epsilon::per_km(e)?, Coord::new(lat, lon)?);
     let area = [west, south, east, north];
-    LatticeNoise::from_parts(
+    Ok(LatticeNoise::from_parts(
         noise,
         centre,
         area,
         lattice,
         file.numbers("reports")?,
         places.to_vec(),
-    )
+    )?)
 }
 
 fn get_rows(file: &Reader<'_>, coords: &[Coord]) -> Result<Rows, MechanismError> {

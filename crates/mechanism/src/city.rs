@@ -2,17 +2,17 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use lrgeo_map::file::Fingerprint;
-use lrgeo_map::geo::Coord;
-use lrgeo_map::index::SpatialIndex;
+use lrgeo_geo::Coord;
+use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_geo::index::SpatialIndex;
+use lrgeo_geo::parallel::*;
+use lrgeo_geo::spacing::spacing_km;
 use lrgeo_map::map::Map;
 use lrgeo_map::neighbours::NeighbourGraph;
-use lrgeo_map::places::spacing_km;
 use lrgeo_map::progress::Progress;
 use lrgeo_map::table::{CostTable, Division};
 use lrgeo_map::utility::{Mixture, Utility, UtilityKind};
 use lrgeo_optim::{Cost, DenseCost};
-use rayon::prelude::*;
 
 use crate::{Losses, MechanismError, Way};
 

@@ -1,6 +1,9 @@
 //! What can be wrong with a mechanism.
 
-use lrgeo_map::file::Fingerprint;
+use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_tiles::DrawError;
+
+use crate::publish::PublishError;
 
 /// What went wrong, and where. No variant carries a user's place.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +57,7 @@ pub enum MechanismError {
         /// How far apart the places are.
         spacing_m: f64,
         /// The epsilon between places that keeps it up to that radius.
-        between_places: crate::Epsilon,
+        between_places: lrgeo_tiles::Epsilon,
     },
     /// Two things that do not belong to one version of a map.
     #[error(
@@ -82,10 +85,39 @@ pub enum MechanismError {
     Optimiser(#[from] lrgeo_optim::Error),
     /// Something about published tiles.
     #[error(transparent)]
-    Tiles(#[from] crate::publish::TileError),
+    Tiles(#[from] lrgeo_tiles::TileError),
+    /// Something about publishing them.
+    #[error(transparent)]
+    Publish(PublishError),
     /// The operating system gave no randomness; nothing may be reported.
     #[error("no randomness from the operating system: {0}")]
     Randomness(#[from] getrandom::Error),
+}
+
+impl From<lrgeo_geo::Invalid> for MechanismError {
+    fn from(lrgeo_geo::Invalid { field, reason }: lrgeo_geo::Invalid) -> Self {
+        Self::Invalid { field, reason }
+    }
+}
+
+impl From<DrawError> for MechanismError {
+    fn from(error: DrawError) -> Self {
+        match error {
+            DrawError::Invalid(invalid) => invalid.into(),
+            DrawError::Row { row, reason } => Self::Row { row, reason },
+            DrawError::TooExtreme => Self::TooExtreme,
+            DrawError::Randomness(error) => Self::Randomness(error),
+        }
+    }
+}
+
+impl From<PublishError> for MechanismError {
+    fn from(error: PublishError) -> Self {
+        match error {
+            PublishError::Tiles(error) => Self::Tiles(error),
+            error => Self::Publish(error),
+        }
+    }
 }
 
 impl MechanismError {

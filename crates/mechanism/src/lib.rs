@@ -2,14 +2,13 @@
 //!
 //! A [`City`] and a [`Plan`] go in; [`build`] asks one of the mechanisms of the [`REGISTRY`] for its
 //! rows, has them checked by [`verify`], which trusts nobody, and hands back a [`Built`] that can be
-//! saved, published in tiles ([`publish`]) and drawn from ([`sample`]).
+//! saved, published in tiles ([`publish`]) and drawn from ([`lrgeo_tiles::sample`]).
 
 pub mod alike;
 mod built;
 mod city;
 pub mod const_opt;
 pub mod coordinates;
-mod epsilon;
 mod error;
 pub mod exponential;
 pub mod laplace;
@@ -18,30 +17,24 @@ pub mod lr_geo;
 mod matrix;
 pub mod meaning;
 mod mechanism;
-mod notion;
 mod plan;
-mod plane;
 pub mod programme;
 pub mod publish;
 pub mod published;
 pub mod relevant;
 pub mod remap;
 pub mod rows;
-pub mod sample;
 pub mod spanner;
-mod sphere;
 pub mod stand_in;
 pub mod tail;
 pub mod verify;
 mod way;
 
-pub use built::{Built, Proof, expected_cost, posterior_radius_km};
+pub use built::{Built, Proof, expected_cost};
 pub use city::{City, Geography};
-pub use epsilon::{Epsilon, Privacy};
 pub use error::MechanismError;
 pub use matrix::ObfuscationMatrix;
 pub use mechanism::{Made, Mechanism, REGISTRY, build, by_name};
-pub use notion::{Cover, Guarantee, Notion};
 pub use plan::{
     Beyond, Engine, Exponent, Indicator, Plan, Radii, RangeRule, STRETCH, connecting_gamma,
 };

@@ -2,13 +2,14 @@
 
 use std::fmt;
 
-use lrgeo_map::geo::Coord;
-use lrgeo_map::places::reach_km;
-use lrgeo_map::units::Length;
-use rayon::prelude::*;
+use lrgeo_geo::Coord;
+use lrgeo_geo::parallel::*;
+use lrgeo_geo::spacing::reach_km;
+use lrgeo_geo::units::Length;
+use lrgeo_tiles::{Epsilon, Notion, Privacy};
 
+use crate::MechanismError;
 use crate::laplace::quantile;
-use crate::{Epsilon, MechanismError, Notion, Privacy};
 
 /// What an epsilon means on a map with a given distance between neighbouring places.
 #[derive(Clone, Copy, Debug, PartialEq)]

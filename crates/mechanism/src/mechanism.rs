@@ -1,9 +1,10 @@
 //! The one interface of all mechanisms, and the list of them.
 
 use lrgeo_map::progress::Progress;
+use lrgeo_tiles::{Guarantee, Notion};
 
 use crate::stand_in::{self, Candidate};
-use crate::{Built, City, Guarantee, MechanismError, Notion, Plan, remap};
+use crate::{Built, City, MechanismError, Plan, remap};
 
 /// A kind of mechanism: what it promises, and how it is made.
 ///
@@ -71,7 +72,7 @@ pub struct Made {
     /// What to know about it, for people: the radii used, the real epsilon, what was left out.
     pub notes: Vec<(&'static str, String)>,
     /// The epsilon that the rows really have, where that is not the one asked for.
-    pub real_epsilon: Option<crate::Epsilon>,
+    pub real_epsilon: Option<lrgeo_tiles::Epsilon>,
 }
 
 /// Every mechanism, in the order in which they are listed.
@@ -134,13 +135,13 @@ fn not_for_coordinates(
     plan: &Plan,
 ) -> Result<MechanismError, MechanismError> {
     let radius_km = std::f64::consts::LN_2 / plan.epsilon.value();
-    let reach_km = lrgeo_map::places::reach_km(city.spacing_km());
+    let reach_km = lrgeo_geo::spacing::reach_km(city.spacing_km());
     let between_places = std::f64::consts::LN_2 / (radius_km + 2.0 * reach_km);
     Ok(MechanismError::NotForCoordinates {
         kind: kind.name(),
         radius_m: 1000.0 * radius_km,
         spacing_m: 1000.0 * city.spacing_km(),
-        between_places: crate::Epsilon::per_km(between_places)?,
+        between_places: lrgeo_tiles::Epsilon::per_km(between_places)?,
     })
 }
 

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use lrgeo_geo::twins::LEAST_DISTANCE_KM;
+use lrgeo_geo::units::Length;
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::table::Division;
-use lrgeo_map::twins::LEAST_DISTANCE_KM;
-use lrgeo_map::units::Length;
 use lrgeo_optim::Settings;
+use lrgeo_tiles::{Epsilon, Notion};
 
-use crate::{Epsilon, Geography, MechanismError, Notion};
+use crate::{Geography, MechanismError};
 
 /// Whose range decides what is tied (spec section 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -2,13 +2,14 @@
 
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::progress::Progress;
-use lrgeo_optim::{Arc, Problem, ProblemParts, Settings, Solution, Ties, large};
+use lrgeo_optim::{Arc, Problem, ProblemParts, Settings, Solution, Ties};
+use lrgeo_tiles::sample::FLOOR;
+use lrgeo_tiles::{Epsilon, Notion};
 
 use crate::plan::connecting_gamma;
 use crate::relevant::TieRule;
-use crate::sample::FLOOR;
 use crate::spanner::{Link, Spanner};
-use crate::{City, Epsilon, MechanismError, Notion, ObfuscationMatrix, Plan, Proof};
+use crate::{City, MechanismError, ObfuscationMatrix, Plan, Proof};
 
 /// Up to here the all-pairs notion gets an arc for every pair, and loses nothing to a spanner.
 const COMPLETE_PLACES: usize = 100;
@@ -22,7 +23,7 @@ const FOR_FLOOR: f64 = 0.1;
 
 /// The epsilon to solve at so that what comes out satisfies `epsilon` exactly.
 pub fn shrunk(epsilon: Epsilon) -> Result<Epsilon, MechanismError> {
-    Epsilon::per_km(epsilon.value() * (1.0 - SHRINKAGE))
+    Ok(Epsilon::per_km(epsilon.value() * (1.0 - SHRINKAGE))?)
 }
 
 /// The constraints of a notion over all places: arcs, and the epsilon to solve at.
@@ -106,7 +107,7 @@ impl Constraints {
                 let relaxed = problem.with_epsilon(plan.epsilon.value())?;
                 // Who cancels wants what there is; what it is worth belongs to that.
                 let settings = Settings { cancel: None, ..plan.settings(0.0) };
-                large::lower_bound_within(&relaxed, &solution.certificate.mu, &settings)?.value
+                lower_bound(&relaxed, &solution.certificate.mu, &settings)?
             }
         };
         // Where the prior is uneven the quick bound may prove nothing.
@@ -220,6 +221,21 @@ pub fn settle(row: &mut [f64], is_free: impl Fn(usize) -> bool) {
 
 /// More places than this are refused by the mechanisms that keep whole matrices.
 pub(crate) const LARGEST_DENSE: usize = 5_000;
+
+/// What duals prove about a programme, in time; nothing (zero) without the engine of large maps.
+#[cfg(feature = "parallel")]
+fn lower_bound(
+    problem: &Problem,
+    duals: &[f64],
+    settings: &Settings,
+) -> Result<f64, MechanismError> {
+    Ok(lrgeo_optim::large::lower_bound_within(problem, duals, settings)?.value)
+}
+
+#[cfg(not(feature = "parallel"))]
+fn lower_bound(_: &Problem, _: &[f64], _: &Settings) -> Result<f64, MechanismError> {
+    Ok(0.0)
+}
 
 /// Refuses maps that are too large for a mechanism that keeps a K x K matrix.
 pub fn ensure_dense(city: &City) -> Result<(), MechanismError> {

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use lrgeo_geo::rng::SplitMix;
 use lrgeo_map::neighbours::NeighbourGraph;
-use lrgeo_map::rng::SplitMix;
+use lrgeo_tiles::{Epsilon, Notion};
 
 use crate::alike;
 use crate::programme::shrunk;
-use crate::{Epsilon, Geography, Indicator, MechanismError, Notion, Plan, RangeRule};
+use crate::{Geography, Indicator, MechanismError, Plan, RangeRule};
 
 /// The LR set `N_m = { j : D(m, j) <= Gamma }` (Def. 4.1), nearest first, at most as many as the
 /// plan allows: the nearest, or a sample with the user's own place. `graph` is the Geo-Ind graph; without one

@@ -4,8 +4,8 @@
 //! `argmin_g sum_i p_i z_ik c(i, g)`. It looks at the report alone, never at where somebody is, so the guarantee stays; and since a
 //! report may stay what it is, the cost never rises. An optimum of a programme cannot be improved in this way.
 
+use lrgeo_geo::parallel::*;
 use lrgeo_map::progress::Progress;
-use rayon::prelude::*;
 
 use crate::{City, MechanismError, ObfuscationMatrix, Rows};
 

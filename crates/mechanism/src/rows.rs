@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::coordinates::LatticeNoise;
-use crate::sample::FLOOR;
+use lrgeo_tiles::SparseMatrix;
+use lrgeo_tiles::coordinates::LatticeNoise;
+use lrgeo_tiles::sample::FLOOR;
+
 use crate::{MechanismError, ObfuscationMatrix};
 
 /// What a mechanism reports, row by row. A row is the same, bit for bit, whenever it is asked for.
@@ -19,98 +21,27 @@ pub enum Rows {
     Noise(LatticeNoise),
 }
 
-/// A matrix whose row i is explicit in some columns and `tail[i]` in all others that are present; a
-/// column that is not present is zero in every row.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SparseMatrix {
-    /// Where the explicit entries of each row begin; one more than rows.
-    pub start: Vec<usize>,
-    /// The columns of explicit entries, ascending within a row.
-    pub column: Vec<u32>,
-    /// Their values.
-    pub value: Vec<f64>,
-    /// The value of each row elsewhere.
-    pub tail: Vec<f64>,
-    /// Which columns are ever reported.
-    pub present: Vec<bool>,
-}
-
 /// How far the sum of a row may be from one: the rounding of adding up K numbers.
 const ROW_SUM_ERROR: f64 = 1e-9;
 
-impl SparseMatrix {
-    /// Checks the shape, that every entry is a probability and that every row sums to one.
-    pub fn validate(&self) -> Result<(), MechanismError> {
-        let invalid = |reason: &str| Err(MechanismError::invalid("matrix", reason));
-        let (rows, columns) = (self.tail.len(), self.present.len());
-        let sorted = self.start.windows(2).all(|w| w[0] <= w[1]);
-        if self.start.len() != rows + 1 || self.start[0] != 0 || !sorted {
-            return invalid("the starts of its rows are broken");
-        }
-        if self.start[rows] != self.column.len() || self.column.len() != self.value.len() {
-            return invalid("columns and values disagree in number");
-        }
-        let present = self.present.iter().filter(|p| **p).count();
-        for row in 0..rows {
-            let range = self.start[row]..self.start[row + 1];
-            let columns_of = &self.column[range.clone()];
-            let ascending = columns_of.windows(2).all(|w| w[0] < w[1]);
-            let known =
-                columns_of.iter().all(|&k| (k as usize) < columns && self.present[k as usize]);
-            if !ascending || !known {
-                return Err(MechanismError::Row {
-                    row,
-                    reason: "has columns out of order or absent",
-                });
-            }
-            let values = &self.value[range];
-            let probability = |v: &f64| v.is_finite() && *v >= 0.0;
-            if !values.iter().all(probability) || !probability(&self.tail[row]) {
-                return Err(MechanismError::Row {
-                    row,
-                    reason: "holds a number that is no probability",
-                });
-            }
-            let elsewhere = (present - values.len()) as f64 * self.tail[row];
-            if (values.iter().sum::<f64>() + elsewhere - 1.0).abs() > ROW_SUM_ERROR {
-                return Err(MechanismError::Row { row, reason: "does not sum to one" });
-            }
-        }
-        Ok(())
+/// Rows of the optimiser with every entry raised by the constant [`FLOOR`], so that none is too small to be drawn from.
+pub(crate) fn raised(rows: &lrgeo_optim::SparseRows) -> SparseMatrix {
+    use lrgeo_optim::RowSource;
+    let mut matrix = SparseMatrix {
+        start: vec![0],
+        column: Vec::with_capacity(rows.explicit_entries()),
+        value: Vec::with_capacity(rows.explicit_entries()),
+        tail: (0..rows.rows()).map(|row| rows.tail(row)).collect(),
+        present: rows.present().to_vec(),
+    };
+    for row in 0..rows.rows() {
+        let (columns, values) = rows.explicit(row);
+        matrix.column.extend_from_slice(columns);
+        matrix.value.extend_from_slice(values);
+        matrix.start.push(matrix.column.len());
     }
-
-    /// Writes one whole row.
-    pub fn fill_row(&self, row: usize, out: &mut [f64]) {
-        let tail = self.tail[row];
-        for (slot, &present) in out.iter_mut().zip(&self.present) {
-            *slot = if present { tail } else { 0.0 };
-        }
-        for at in self.start[row]..self.start[row + 1] {
-            out[self.column[at] as usize] = self.value[at];
-        }
-    }
-}
-
-/// With every entry raised by the constant [`FLOOR`], so that none is too small to be drawn from.
-impl From<&lrgeo_optim::large::SparseRows> for SparseMatrix {
-    fn from(rows: &lrgeo_optim::large::SparseRows) -> Self {
-        use lrgeo_optim::RowSource;
-        let mut matrix = Self {
-            start: vec![0],
-            column: Vec::with_capacity(rows.explicit_entries()),
-            value: Vec::with_capacity(rows.explicit_entries()),
-            tail: (0..rows.rows()).map(|row| rows.tail(row)).collect(),
-            present: rows.present().to_vec(),
-        };
-        for row in 0..rows.rows() {
-            let (columns, values) = rows.explicit(row);
-            matrix.column.extend_from_slice(columns);
-            matrix.value.extend_from_slice(values);
-            matrix.start.push(matrix.column.len());
-        }
-        matrix.value.iter_mut().chain(&mut matrix.tail).for_each(|z| *z += FLOOR);
-        matrix
-    }
+    matrix.value.iter_mut().chain(&mut matrix.tail).for_each(|z| *z += FLOOR);
+    matrix
 }
 
 /// The matrices of the users of one round (CLR-Geo).

@@ -13,9 +13,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use lrgeo_geo::parallel::*;
 use lrgeo_map::progress::Progress;
 use lrgeo_optim::{Error, Settings, Status};
-use rayon::prelude::*;
+use lrgeo_tiles::Notion;
 
 use crate::exponential::real::real_epsilon;
 use crate::exponential::{ExpMech, Exponential, Score};
@@ -24,7 +25,7 @@ use crate::mechanism::{Made, Mechanism, made};
 use crate::programme::{LARGEST_DENSE, shrunk};
 use crate::remap::best_reports;
 use crate::verify::by_distance;
-use crate::{City, Exponent, MechanismError, Notion, Plan, Proof, expected_cost};
+use crate::{City, Exponent, MechanismError, Plan, Proof, expected_cost};
 
 /// The note that says how an optimiser was stopped, and what was taken.
 pub const STOPPED_EARLY: &str = "stopped early";

@@ -6,7 +6,9 @@
 //! r_exp = 1.06 km and r_obf = 4.25 km reports on Reykjavik were 5 km off on average. What counts is epsilon times
 //! r_exp, not how many spacings it has.
 
-use crate::{Epsilon, Geography, Radii};
+use lrgeo_tiles::Epsilon;
+
+use crate::{Geography, Radii};
 
 /// So much of a row may lie beyond r_exp where radii are chosen here: then reports are as near as those of a mechanism
 /// without ties, within a tenth or so.
@@ -74,7 +76,7 @@ impl Tails {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lrgeo_map::geo::Coord;
+    use lrgeo_geo::Coord;
 
     fn square(side: u32, spacing_km: f64) -> Geography {
         let corner = Coord::new(64.1, -21.9).unwrap();

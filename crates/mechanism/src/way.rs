@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lrgeo_map::file::Fingerprint;
+use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_geo::twins::LEAST_DISTANCE_KM;
 use lrgeo_map::map::Map;
 use lrgeo_map::progress::Progress;
 use lrgeo_map::table::{CostTable, Division};
-use lrgeo_map::twins::LEAST_DISTANCE_KM;
 use lrgeo_map::utility::{Utility, UtilityKind};
 
 use crate::MechanismError;
@@ -101,7 +101,7 @@ impl Way {
 /// Ways are comparable between the same places only.
 fn ensure_same_places(name: &str, map: &Map, other: &Map) -> Result<(), MechanismError> {
     let (here, there) = (map.coords(), other.coords());
-    let same = |(a, b): (&_, &_)| lrgeo_map::geo::Coord::distance_km(*a, *b) < LEAST_DISTANCE_KM;
+    let same = |(a, b): (&_, &_)| lrgeo_geo::Coord::distance_km(*a, *b) < LEAST_DISTANCE_KM;
     if here.len() == there.len() && here.iter().zip(&there).all(same) {
         return Ok(());
     }

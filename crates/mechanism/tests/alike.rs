@@ -7,7 +7,8 @@ use lrgeo_mechanism::alike::classes;
 use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
 use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph};
 use lrgeo_mechanism::verify::verify;
-use lrgeo_mechanism::{Epsilon, Plan, RangeRule, build, by_name};
+use lrgeo_mechanism::{Plan, RangeRule, build, by_name};
+use lrgeo_tiles::Epsilon;
 
 /// The parts are a partition, each of at least k places and less than 2k.
 #[test]

@@ -3,13 +3,15 @@
 #[path = "common/city.rs"]
 mod city;
 
-use lrgeo_map::geo::{Coord, STEP_DEGREES};
-use lrgeo_map::rng::SplitMix;
-use lrgeo_mechanism::coordinates::LatticeNoise;
-use lrgeo_mechanism::sample::{SeededRandomness, Urn, exact::at_most, weights};
-use lrgeo_mechanism::verify::coordinates::account;
+use lrgeo_geo::rng::SplitMix;
+use lrgeo_geo::{Coord, STEP_DEGREES};
 use lrgeo_mechanism::verify::verify;
-use lrgeo_mechanism::{Built, City, Epsilon, MechanismError, Notion, Plan, Rows, build, by_name};
+use lrgeo_mechanism::{Built, City, MechanismError, Plan, Rows, build, by_name};
+use lrgeo_tiles::coordinates::LatticeNoise;
+use lrgeo_tiles::sample::exact::at_most;
+use lrgeo_tiles::sample::{SeededRandomness, Urn, weights};
+use lrgeo_tiles::verify::coordinates::account;
+use lrgeo_tiles::{Epsilon, Notion};
 
 fn per_km(value: f64) -> Epsilon {
     Epsilon::per_km(value).unwrap()

@@ -1,10 +1,11 @@
 //! The exponential mechanism keeps its promise, and the verifier notices when one does not.
 
-use lrgeo_map::geo::Coord;
-use lrgeo_map::rng::SplitMix;
+use lrgeo_geo::Coord;
+use lrgeo_geo::rng::SplitMix;
 use lrgeo_mechanism::exponential::real::{calibrate, real_epsilon};
 use lrgeo_mechanism::exponential::{Exponential, Score};
-use lrgeo_mechanism::{Epsilon, ObfuscationMatrix, exponential, verify};
+use lrgeo_mechanism::{ObfuscationMatrix, exponential, verify};
+use lrgeo_tiles::{Epsilon, sample};
 
 fn random_places(seed: u64, count: usize) -> Vec<Coord> {
     let mut rng = SplitMix::new(seed);
@@ -185,4 +186,37 @@ fn a_map_so_wide_that_numbers_vanish_still_has_no_zeros() {
     let matrix = matrix.matrix().unwrap();
     assert!((0..40).all(|i| matrix.row(i).iter().all(|z| *z > 0.0)));
     assert!(verify::all_pairs(&matrix, &places, epsilon).is_private());
+}
+
+#[test]
+fn the_whole_numbers_themselves_are_private() {
+    let mut rng = SplitMix::new(8);
+    let places: Vec<Coord> = (0..50)
+        .map(|_| Coord::new(41.8 + 0.2 * rng.unit(), 12.4 + 0.2 * rng.unit()).unwrap())
+        .collect();
+    for asked in [0.05, 2.0, 20.0] {
+        let epsilon = Epsilon::per_km(asked).unwrap();
+        let matrix = exponential::by_distance(&places, epsilon).unwrap();
+        let rows = integers(&matrix);
+        // Not by luck: the matrix uses between half and all of its epsilon.
+        assert_eq!(violations(&rows, &places, asked), 0);
+        assert!(violations(&rows, &places, 0.49 * asked) > 0);
+    }
+}
+
+fn integers(matrix: &ObfuscationMatrix) -> Vec<Vec<u128>> {
+    (0..matrix.places()).map(|i| sample::weights(matrix.row(i)).unwrap()).collect()
+}
+
+/// How many `w_ik <= exp(eps d_ij) w_jk` fail, the factor rounded down and the rest exact.
+fn violations(rows: &[Vec<u128>], places: &[Coord], epsilon: f64) -> usize {
+    let pairs = (0..rows.len()).flat_map(|i| (0..rows.len()).map(move |j| (i, j)));
+    pairs
+        .map(|(i, j)| {
+            let allowed = (epsilon * places[i].distance_km(places[j])).exp() * (1.0 - 1e-13);
+            let allowed = if i == j { 1.0 } else { allowed };
+            let columns = rows[i].iter().zip(&rows[j]);
+            columns.filter(|&(&a, &b)| !sample::exact::at_most(a, allowed, b)).count()
+        })
+        .sum()
 }

@@ -5,8 +5,8 @@ mod city;
 
 use std::path::PathBuf;
 
-use lrgeo_mechanism::rows::SparseMatrix;
-use lrgeo_mechanism::{Built, Epsilon, Plan, REGISTRY, Rows, build, by_name};
+use lrgeo_mechanism::{Built, Plan, REGISTRY, Rows, build, by_name};
+use lrgeo_tiles::{Epsilon, SparseMatrix};
 
 fn scratch(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("lrgeo-mechanism-{}", std::process::id()));

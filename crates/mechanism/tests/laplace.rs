@@ -4,11 +4,11 @@
 mod common;
 
 use common::{grid, per_km};
-use lrgeo_map::geo::Coord;
-use lrgeo_map::rng::SplitMix;
+use lrgeo_geo::Coord;
+use lrgeo_geo::rng::SplitMix;
 use lrgeo_mechanism::laplace::Laplace;
-use lrgeo_mechanism::sample::{SeededRandomness, SystemRandomness, exact, weights};
 use lrgeo_mechanism::verify;
+use lrgeo_tiles::sample::{SeededRandomness, SystemRandomness, exact, weights};
 
 fn scattered(seed: u64, count: usize, spread_km: f64) -> Vec<Coord> {
     let mut rng = SplitMix::new(seed);

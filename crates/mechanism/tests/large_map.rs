@@ -4,11 +4,12 @@
 #[allow(dead_code)]
 mod city;
 
-use lrgeo_mechanism::publish::{Directory, Link, SecretKey, check_rows, publish};
+use lrgeo_mechanism::publish::{Directory, publish};
 use lrgeo_mechanism::published::Published;
 use lrgeo_mechanism::verify::verify;
-use lrgeo_mechanism::{Built, Epsilon, Notion, Plan, Rows, build};
+use lrgeo_mechanism::{Built, Plan, Rows, build};
 use lrgeo_optim::Engine;
+use lrgeo_tiles::{Epsilon, Link, Notion, SecretKey, check_rows};
 
 #[test]
 fn sparse_rows_are_built_saved_verified_published_and_read_back() {

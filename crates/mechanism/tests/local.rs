@@ -8,9 +8,10 @@ use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
 use lrgeo_mechanism::lr_geo::round::Programme;
 use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph};
 use lrgeo_mechanism::rows::{Round, UserMatrix};
-use lrgeo_mechanism::sample::FLOOR;
 use lrgeo_mechanism::verify::promised;
-use lrgeo_mechanism::{City, Epsilon, Plan};
+use lrgeo_mechanism::{City, Plan};
+use lrgeo_tiles::Epsilon;
+use lrgeo_tiles::sample::FLOOR;
 
 fn plan(city: &City, epsilon: f64) -> Plan {
     let mut plan = Plan::new(city, Epsilon::per_km(epsilon).unwrap());

@@ -3,11 +3,12 @@
 mod common;
 
 use common::{grid, per_km};
-use lrgeo_map::places::spacing_km;
+use lrgeo_geo::spacing::spacing_km;
+use lrgeo_mechanism::MechanismError;
 use lrgeo_mechanism::exponential::{Exponential, Score};
 use lrgeo_mechanism::laplace::Laplace;
 use lrgeo_mechanism::meaning::{Meaning, Warning};
-use lrgeo_mechanism::{Epsilon, MechanismError, Notion};
+use lrgeo_tiles::{Epsilon, Notion};
 
 #[test]
 fn the_numbers_follow_from_epsilon_and_spacing() {

@@ -7,15 +7,15 @@ mod city;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use lrgeo_map::file::Fingerprint;
-use lrgeo_map::geo::Coord;
+use lrgeo_geo::Coord;
+use lrgeo_geo::bytes::Fingerprint;
 use lrgeo_mechanism::publish::{
-    Directory, Hash, Issued, Link, Manifest, Places, PublicKey, Publication, SecretKey,
-    SignedManifest, Tile, TileError, Written, check_rows, follow, likely_places, peek, publish,
+    Directory, Publication, PublishError, Written, open_key, publish, save_new_key,
 };
-use lrgeo_mechanism::rows::SparseMatrix;
-use lrgeo_mechanism::{
-    Built, City, Cover, Epsilon, Guarantee, MechanismError, Notion, Plan, Rows, build, by_name,
+use lrgeo_mechanism::{Built, City, MechanismError, Plan, Rows, build, by_name};
+use lrgeo_tiles::{
+    Cover, Epsilon, Guarantee, Hash, Issued, Link, Manifest, Notion, Places, PublicKey, SecretKey,
+    SignedManifest, SparseMatrix, Tile, TileError, check_rows, follow, likely_places, peek,
 };
 use serde_json::{Value, json};
 
@@ -528,7 +528,7 @@ fn what_must_not_be_published_is_refused() {
     let plan = Plan { users: vec![3, 10], ..Plan::new(&city, Epsilon::per_km(1.5).unwrap()) };
     let round = build(by_name("lr-geo").unwrap(), &city, &plan, &()).unwrap();
     let error = fail(&round);
-    assert!(matches!(error, MechanismError::Tiles(TileError::PerUser { .. })), "{error}");
+    assert!(matches!(error, MechanismError::Publish(PublishError::PerUser { .. })), "{error}");
     assert!(error.to_string().contains("lr-geo"), "{error}");
 }
 
@@ -560,7 +560,7 @@ fn a_directory_is_written_once_and_never_changed() {
     ];
     for other in others {
         let error = other.write(&dir).unwrap_err();
-        assert!(matches!(error, TileError::Occupied { .. }), "{error}");
+        assert!(matches!(error, PublishError::Occupied { .. }), "{error}");
     }
     assert_eq!(scratch.content(), before, "nothing changed, nothing left behind");
 
@@ -568,7 +568,10 @@ fn a_directory_is_written_once_and_never_changed() {
     std::fs::write(&victim, b"damaged").unwrap();
     let error = DENSE_TILES.write(&dir).unwrap_err();
     assert!(error.to_string().contains("damaged"), "{error}");
-    assert!(matches!(opened.tile(0, &members[0]), Err(TileError::Truncated { .. })));
+    assert!(matches!(
+        opened.tile(0, &members[0]),
+        Err(PublishError::Tiles(TileError::Truncated { .. }))
+    ));
 }
 
 #[test]
@@ -578,10 +581,13 @@ fn nothing_is_left_behind_on_failure() {
     assert!(DENSE_TILES.write(Path::new("/")).is_err());
     // A file in the way, and a file where the temporary directory would be.
     std::fs::write(scratch.0.join("file"), b"mine").unwrap();
-    assert!(matches!(DENSE_TILES.write(&scratch.0.join("file")), Err(TileError::Occupied { .. })));
+    assert!(matches!(
+        DENSE_TILES.write(&scratch.0.join("file")),
+        Err(PublishError::Occupied { .. })
+    ));
     let part = scratch.0.join(format!(".tiles.{}.part", std::process::id()));
     std::fs::write(&part, b"mine").unwrap();
-    assert!(matches!(DENSE_TILES.write(&scratch.0.join("tiles")), Err(TileError::Io { .. })));
+    assert!(matches!(DENSE_TILES.write(&scratch.0.join("tiles")), Err(PublishError::Io { .. })));
     let content = scratch.content();
     assert_eq!(content.len(), 2);
     assert!(content.iter().all(|(_, bytes)| bytes == b"mine"));
@@ -592,16 +598,19 @@ fn keys_are_kept_for_their_owner() {
     let scratch = Scratch::new("keys");
     let path = scratch.0.join("operator.key");
     let secret = SecretKey::generate().unwrap();
-    secret.save_new(&path).unwrap();
+    save_new_key(&secret, &path).unwrap();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
     let before = std::fs::read(&path).unwrap();
-    assert!(matches!(SecretKey::generate().unwrap().save_new(&path), Err(TileError::Key(_))));
+    assert!(matches!(
+        save_new_key(&SecretKey::generate().unwrap(), &path),
+        Err(PublishError::Key(_))
+    ));
     assert_eq!(std::fs::read(&path).unwrap(), before);
-    let opened = SecretKey::open(&path).unwrap();
+    let opened = open_key(&path).unwrap();
     assert_eq!(opened.public(), secret.public());
     assert_eq!(opened.sign(b"tile"), secret.sign(b"tile"));
     let text = secret.public().to_string();
@@ -613,12 +622,12 @@ fn keys_are_kept_for_their_owner() {
         assert!(bad.parse::<PublicKey>().is_err(), "{bad} was accepted");
     }
     std::fs::write(&path, "not a key\n").unwrap();
-    assert!(matches!(SecretKey::open(&path), Err(TileError::Key(_))));
+    assert!(matches!(open_key(&path), Err(PublishError::Key(_))));
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-        let error = SecretKey::open(&path).unwrap_err().to_string();
+        let error = open_key(&path).unwrap_err().to_string();
         assert!(error.contains("read by others"), "{error}");
     }
 }

@@ -4,8 +4,8 @@
 #[path = "common/city.rs"]
 mod city;
 
-use lrgeo_map::geo::Coord;
-use lrgeo_map::rng::SplitMix;
+use lrgeo_geo::Coord;
+use lrgeo_geo::rng::SplitMix;
 use lrgeo_mechanism::relevant::{Free, TieRule, geo_ind_graph, relevant_places};
 use lrgeo_mechanism::rows::{Round, UserMatrix};
 use lrgeo_mechanism::verify::{
@@ -13,8 +13,9 @@ use lrgeo_mechanism::verify::{
     violation_bound_between,
 };
 use lrgeo_mechanism::{
-    Beyond, Built, City, Engine, Epsilon, Indicator, Plan, RangeRule, Rows, build, by_name,
+    Beyond, Built, City, Engine, Indicator, Plan, RangeRule, Rows, build, by_name,
 };
+use lrgeo_tiles::Epsilon;
 
 /// A plan for `users` random users, radii small enough that free and tied entries both matter.
 fn plan(city: &City, epsilon: f64, users: usize, seed: u64) -> Plan {

@@ -4,16 +4,15 @@
 #[path = "common/city.rs"]
 mod city;
 
-use lrgeo_map::geo::Coord;
+use lrgeo_geo::Coord;
 use lrgeo_map::map::Map;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::laplace::Laplace;
-use lrgeo_mechanism::publish::{Issued, Link, SecretKey, publish};
+use lrgeo_mechanism::publish::publish;
 use lrgeo_mechanism::spanner::Spanner;
 use lrgeo_mechanism::verify::verify;
-use lrgeo_mechanism::{
-    City, Epsilon, Geography, MechanismError, Notion, Plan, REGISTRY, build, connecting_gamma,
-};
+use lrgeo_mechanism::{City, Geography, MechanismError, Plan, REGISTRY, build, connecting_gamma};
+use lrgeo_tiles::{Epsilon, Issued, Link, Notion, SecretKey};
 
 fn per_km(value: f64) -> Epsilon {
     Epsilon::per_km(value).unwrap()

@@ -12,10 +12,11 @@ use lrgeo_mechanism::published::Published;
 use lrgeo_mechanism::stand_in::STOPPED_EARLY;
 use lrgeo_mechanism::verify::verify;
 use lrgeo_mechanism::{
-    Built, City, Cover, Epsilon, Guarantee, Made, Mechanism, MechanismError, Notion,
-    ObfuscationMatrix, Plan, Proof, Rows, build, by_name,
+    Built, City, Made, Mechanism, MechanismError, ObfuscationMatrix, Plan, Proof, Rows, build,
+    by_name,
 };
 use lrgeo_optim::{Engine, Error, Status};
+use lrgeo_tiles::{Cover, Epsilon, Guarantee, Notion};
 
 fn per_km(value: f64) -> Epsilon {
     Epsilon::per_km(value).unwrap()

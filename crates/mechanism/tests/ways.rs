@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use lrgeo_geo::units::Length;
 use lrgeo_map::build::same_places;
-use lrgeo_map::demo::{demo_city, demo_map};
 use lrgeo_map::map::{Map, TravelMode};
-use lrgeo_map::units::Length;
 use lrgeo_map::utility::{LossMatrix, UtilityKind};
 use lrgeo_mechanism::verify::verify;
-use lrgeo_mechanism::{City, Epsilon, Losses, MechanismError, Plan, Rows, build, by_name};
+use lrgeo_mechanism::{City, Losses, MechanismError, Plan, Rows, build, by_name};
+use lrgeo_show::demo::{demo_city, demo_map};
+use lrgeo_tiles::Epsilon;
 
 const KIND: UtilityKind = UtilityKind::TravelDistance;
 

@@ -4,13 +4,14 @@
 mod city;
 
 use lrgeo_map::map::Map;
-use lrgeo_mechanism::sample::{exact::at_most, weights};
 use lrgeo_mechanism::spanner::Spanner;
 use lrgeo_mechanism::verify::{Method, verify, verify_by};
 use lrgeo_mechanism::{
-    Built, City, Cover, Epsilon, Exponent, MechanismError, Notion, ObfuscationMatrix, Plan,
-    REGISTRY, Rows, build, by_name,
+    Built, City, Exponent, MechanismError, ObfuscationMatrix, Plan, REGISTRY, Rows, build, by_name,
 };
+use lrgeo_tiles::sample::exact::at_most;
+use lrgeo_tiles::sample::weights;
+use lrgeo_tiles::{Cover, Epsilon, Notion};
 
 fn per_km(value: f64) -> Epsilon {
     Epsilon::per_km(value).unwrap()

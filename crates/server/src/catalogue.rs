@@ -12,14 +12,11 @@ use lrgeo_map::progress::Progress;
 use lrgeo_map::table::CostTable;
 use lrgeo_map::travel::TravelMatrix;
 use lrgeo_mechanism::const_opt::public_y;
-use lrgeo_mechanism::coordinates::LatticeNoise;
+use lrgeo_mechanism::coordinates::noise_for;
 use lrgeo_mechanism::lr_geo::coefficients::ceiling;
-use lrgeo_mechanism::publish::{
-    Directory, FileEntry, Hash, Issued, Manifest, PublicKey, SecretKey, SignedManifest, check_rows,
-    encode_noise, publish,
-};
+use lrgeo_mechanism::publish::{Directory, PublishError, open_key, publish, save_new_key};
 use lrgeo_mechanism::relevant::TieRule;
-use lrgeo_mechanism::{City, Notion, Plan, RangeRule, build, by_name};
+use lrgeo_mechanism::{City, Plan, RangeRule, build, by_name};
 use lrgeo_optim::ProgressCallback;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{Circle, CirclePart, TableCircle};
@@ -27,6 +24,10 @@ use lrgeo_protocol::public::{
     Local, MapDescription, Parameters, PublicFile, Range, Rounds, Target, Targets, WayDescription,
 };
 use lrgeo_protocol::{Digest, VERSION};
+use lrgeo_tiles::{
+    FileEntry, Hash, Issued, Manifest, Notion, PublicKey, SecretKey, SignedManifest, TileError,
+    check_rows, encode_noise,
+};
 
 use crate::chain::Chain;
 use crate::config::Config;
@@ -56,9 +57,9 @@ impl Home<'_> {
     fn open_key(&self) -> Result<SecretKey, ServerError> {
         let path = self.key_path();
         if self.key.is_none() && !path.exists() {
-            SecretKey::generate()?.save_new(&path)?;
+            save_new_key(&SecretKey::generate()?, &path)?;
         }
-        Ok(SecretKey::open(&path)?)
+        Ok(open_key(&path)?)
     }
 }
 
@@ -142,7 +143,7 @@ impl Catalogue {
 
         let issued = Issued::from_unix(now);
         let mut chain = Chain::open(&home.data.join("chain"))?;
-        let retiring = home.retiring_key.map(SecretKey::open).transpose()?;
+        let retiring = home.retiring_key.map(open_key).transpose()?;
         chain.hand_over(retiring.as_ref(), key.public(), issued)?;
         let tiles = open_tiles(&city, home, &folder, config, (&key, &chain), issued, progress)?;
         let mut files = tile_files(&tiles)?;
@@ -157,7 +158,7 @@ impl Catalogue {
         }
         let noise = match &tiles.noise {
             Some(bytes) => bytes.clone(),
-            None => encode_noise(version.into(), &LatticeNoise::new(&city, tiled, progress)?),
+            None => encode_noise(version.into(), &noise_for(&city, tiled, progress)?),
         };
         let noise = File::new(noise);
 
@@ -373,10 +374,11 @@ fn open_tiles(
             publish(&built, fingerprint, Some(config.privacy.tile_places), link, key, progress)?;
         publication.write(&root)?;
     }
-    let refused = |error| {
+    let refused = |error: PublishError| {
         let (path, key) = (root.clone(), home.key_path());
         ServerError::Tiles { path, key, error: Box::new(error) }
     };
+    let disbelieved = |error: TileError| refused(error.into());
     // Tiles that a key before this one signed are still this operator's.
     let mut opened = Directory::open(&root, &key.public());
     for before in chain.keys() {
@@ -384,15 +386,15 @@ fn open_tiles(
     }
     let directory = opened.map_err(refused)?;
     let manifest = directory.manifest();
-    manifest.expect_map(city.version().into()).map_err(refused)?;
-    let guarantee = manifest.guarantee().map_err(refused)?;
+    manifest.expect_map(city.version().into()).map_err(disbelieved)?;
+    let guarantee = manifest.guarantee().map_err(disbelieved)?;
     let places = directory.places().map_err(refused)?;
     let noise = directory.noise(&places).map_err(refused)?;
-    let members = manifest.members(&places).map_err(refused)?;
+    let members = manifest.members(&places).map_err(disbelieved)?;
     progress.begin("verifying tiles", members.len() as u64);
     for (number, members) in members.iter().enumerate() {
         let tile = directory.tile(number, members).map_err(refused)?;
-        check_rows(&[tile], &places, &guarantee).map_err(refused)?;
+        check_rows(&[tile], &places, &guarantee).map_err(disbelieved)?;
         progress.advance(1);
     }
     progress.end();

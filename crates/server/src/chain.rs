@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use lrgeo_map::write_whole;
-use lrgeo_mechanism::publish::{Issued, Link, Manifest, PublicKey, SecretKey, SignedManifest};
+use lrgeo_tiles::{Issued, Link, Manifest, PublicKey, SecretKey, SignedManifest};
 
 use crate::ServerError;
 

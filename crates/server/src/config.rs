@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lrgeo_geo::units::Length;
 use lrgeo_map::table::Division;
-use lrgeo_map::units::Length;
-use lrgeo_mechanism::publish::LEAST_PLACES;
 use lrgeo_mechanism::tail::Tails;
-use lrgeo_mechanism::{Engine, Epsilon, Geography, Notion, Plan, RangeRule};
+use lrgeo_mechanism::{Engine, Geography, Plan, RangeRule};
+use lrgeo_tiles::{Epsilon, LEAST_PLACES, Notion};
 use serde::Deserialize;
 
 use crate::ServerError;
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn radii_suit_epsilon_or_are_refused_with_those_that_do() {
-        let map = lrgeo_map::demo::demo_map(1, Length::from_m(500.0).unwrap()).unwrap();
+        let map = lrgeo_show::demo::demo_map(1, Length::from_m(500.0).unwrap()).unwrap();
         let places =
             Geography::new(map.coords(), map.places.iter().map(|p| p.prior).collect()).unwrap();
         let mut config = Config::default();

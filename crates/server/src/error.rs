@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use lrgeo_mechanism::MechanismError;
-use lrgeo_mechanism::publish::TileError;
+use lrgeo_mechanism::publish::PublishError;
+use lrgeo_tiles::TileError;
 
 /// What went wrong before or beside answering requests; what a request is refused with is a
 /// [`lrgeo_protocol::Refusal`].
@@ -41,7 +42,7 @@ pub enum ServerError {
         /// The key that they must be signed with.
         key: PathBuf,
         /// What is wrong with them.
-        error: Box<TileError>,
+        error: Box<PublishError>,
     },
     /// The address cannot be listened on.
     #[error("{address}: {error}; choose another with --listen")]
@@ -70,8 +71,20 @@ impl From<lrgeo_map::MapError> for ServerError {
     }
 }
 
+impl From<PublishError> for ServerError {
+    fn from(error: PublishError) -> Self {
+        Self::Mechanism(error.into())
+    }
+}
+
 impl From<TileError> for ServerError {
     fn from(error: TileError) -> Self {
+        Self::Mechanism(error.into())
+    }
+}
+
+impl From<lrgeo_geo::Invalid> for ServerError {
+    fn from(error: lrgeo_geo::Invalid) -> Self {
         Self::Mechanism(error.into())
     }
 }

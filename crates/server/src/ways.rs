@@ -6,7 +6,7 @@ use lrgeo_map::import::read_losses;
 use lrgeo_map::map::Map;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::Losses;
-use lrgeo_mechanism::publish::Hash;
+use lrgeo_tiles::Hash;
 
 use crate::ServerError;
 use crate::config::{Config, WaySettings};

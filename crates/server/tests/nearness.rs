@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use lrgeo_geo::rng::SplitMix;
+use lrgeo_geo::units::Length;
 use lrgeo_map::map::Map;
-use lrgeo_map::rng::SplitMix;
-use lrgeo_map::units::Length;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::const_opt::public_y;
 use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
@@ -131,7 +131,7 @@ fn compare(name: &str, map: Map, users: usize, epsilon: &str, published: Option<
 
 #[test]
 fn local_is_as_near_as_published_in_the_demo_city() {
-    let map = lrgeo_map::demo::demo_map(1, Length::from_m(500.0).unwrap()).unwrap();
+    let map = lrgeo_show::demo::demo_map(1, Length::from_m(500.0).unwrap()).unwrap();
     compare("demo city", map.clone(), 16, "2/km", None);
     let block = map.with_places(&map.central_block(120));
     compare("its middle", block, 10, "1/km", None);

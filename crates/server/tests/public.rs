@@ -4,12 +4,12 @@
 mod common;
 
 use common::{Running, Scratch, bearer, config, map};
-use lrgeo_mechanism::publish::{Hash, PublicKey, SignedManifest};
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::TableCircle;
 use lrgeo_protocol::public::{MapDescription, Received, TableTile, Targets};
 use lrgeo_protocol::quiet::{Report, ReportedPlace};
 use lrgeo_protocol::{Digest, Reason, path};
+use lrgeo_tiles::{Hash, PublicKey, SignedManifest};
 use serde_json::Value;
 
 fn description(server: &Running) -> MapDescription {
@@ -56,12 +56,13 @@ fn the_description_is_the_one_that_the_manifest_speaks_of() {
 
 #[test]
 fn keys_hand_over() {
-    use lrgeo_mechanism::publish::SecretKey;
+    use lrgeo_mechanism::publish::save_new_key;
     use lrgeo_server::{Catalogue, Home};
+    use lrgeo_tiles::SecretKey;
     let scratch = Scratch::new();
     let paths = ["old.key", "new.key"].map(|name| scratch.0.join(name));
     let keys = [[1; 32], [2; 32]].map(|seed| SecretKey::from_seed(seed).unwrap());
-    keys.iter().zip(&paths).for_each(|(key, path)| key.save_new(path).unwrap());
+    keys.iter().zip(&paths).for_each(|(key, path)| save_new_key(key, path).unwrap());
     let open = |key: usize, retiring: Option<usize>| {
         let home = Home {
             data: &scratch.0.join("data"),
@@ -121,7 +122,8 @@ fn tiles_are_immutable_and_verified_by_their_names() {
         assert_eq!(slice.body.len() as u64, named.bytes);
         let json: TableTile = server.message(&path);
         assert_eq!(json, slice.json());
-        assert_eq!(json.beta.len(), json.rows.len() * json.columns.len());
+        let part = &json.ways[0];
+        assert_eq!(part.beta.len(), part.rows.len() * part.columns.len());
     }
     let unknown = server.get(&path::file(path::TILES, Digest([7; 32])), &[]);
     assert_eq!((unknown.status, unknown.reason()), (404, Reason::NotFound));

@@ -3,11 +3,11 @@
 mod common;
 
 use common::{Running, Scratch, Users, bearer, config, map};
-use lrgeo_mechanism::Epsilon;
 use lrgeo_mechanism::verify::by_distance;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{Join, Joined, Phase, Shared, TicketState, UserMatrix};
 use lrgeo_protocol::{Digest, Reason, Refusal, path};
+use lrgeo_tiles::Epsilon;
 use serde_json::{Value, json};
 
 /// Every user joins at the same moment, from a thread of its own.

@@ -7,9 +7,9 @@ use clap::Args;
 use lrgeo_client::http::Http;
 use lrgeo_client::offload::DISCLOSURE;
 use lrgeo_client::{Client, ClientError, Mode, Outcome};
-use lrgeo_map::geo::Coord;
+use lrgeo_geo::Coord;
 use lrgeo_mechanism::MechanismError;
-use lrgeo_mechanism::publish::{Issued, PublicKey};
+use lrgeo_tiles::{Issued, PublicKey};
 use serde_json::json;
 
 use super::settings::Settings;

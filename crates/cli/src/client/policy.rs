@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use lrgeo_client::ClientError;
 use lrgeo_client::policy::{Policy, Protects, in_words};
-use lrgeo_map::MapError;
-use lrgeo_map::units::Length;
-use lrgeo_mechanism::{Epsilon, MechanismError};
+use lrgeo_geo::Invalid;
+use lrgeo_geo::units::Length;
+use lrgeo_mechanism::MechanismError;
+use lrgeo_tiles::Epsilon;
 use serde_json::json;
 
 use super::{duration, now, open_state, per_km};
@@ -171,7 +172,7 @@ impl ChangePolicy {
 fn reuse(text: &str) -> Result<Reuse, String> {
     match text {
         "auto" => Ok(Reuse::ByEpsilon),
-        length => length.parse().map(Reuse::Within).map_err(|error: MapError| error.to_string()),
+        length => length.parse().map(Reuse::Within).map_err(|error: Invalid| error.to_string()),
     }
 }
 

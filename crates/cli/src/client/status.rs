@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use lrgeo_client::state::{Pinned, Remembered, State};
-use lrgeo_mechanism::publish::Issued;
+use lrgeo_tiles::Issued;
 use serde_json::json;
 
 use super::{duration, now, open_state, per_km};

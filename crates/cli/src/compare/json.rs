@@ -1,8 +1,8 @@
 //! The comparison for programs: every number that was found.
 
 use lrgeo_evaluation::adversary::Adversary;
-use lrgeo_mechanism::Notion;
-use lrgeo_mechanism::verify::Finding;
+use lrgeo_tiles::Notion;
+use lrgeo_tiles::verify::Finding;
 use serde_json::{Value, json};
 
 use super::{Comparison, Line, Sheet};

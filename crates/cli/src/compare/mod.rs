@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use lrgeo_evaluation::adversary::{Adversary, blind};
-use lrgeo_map::units::Length;
-use lrgeo_mechanism::{City, Epsilon, Mechanism, Notion, Plan, REGISTRY, by_name};
+use lrgeo_geo::units::Length;
+use lrgeo_mechanism::{City, Mechanism, Plan, REGISTRY, by_name};
+use lrgeo_tiles::{Epsilon, Notion};
 
 use crate::assessor::{Assessor, Found};
 use crate::failure::Failure;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use lrgeo_mechanism::Notion;
 use lrgeo_mechanism::meaning::Meaning;
-use lrgeo_mechanism::verify::Finding;
+use lrgeo_tiles::Notion;
+use lrgeo_tiles::verify::Finding;
 
 use super::{Comparison, Line, Sheet};
 use crate::assessor::Found;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use lrgeo_map::demo::demo_city;
-use lrgeo_map::units::Length;
+use lrgeo_geo::units::Length;
 use lrgeo_server::Catalogue;
+use lrgeo_show::demo::demo_city;
 use serde_json::json;
 
 use super::people::Person;

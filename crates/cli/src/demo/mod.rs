@@ -8,13 +8,13 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use lrgeo_map::demo::demo_map;
+use lrgeo_geo::units::Length;
 use lrgeo_map::graph::Metric;
 use lrgeo_map::travel::TravelMatrix;
-use lrgeo_map::units::Length;
-use lrgeo_mechanism::Epsilon;
 use lrgeo_mechanism::meaning::SCALED_SPACING;
 use lrgeo_server::{Config, Home, Server};
+use lrgeo_show::demo::demo_map;
+use lrgeo_tiles::Epsilon;
 
 use crate::failure::Failure;
 use crate::map::rounded_km;

@@ -7,8 +7,8 @@ use lrgeo_client::policy::Protects;
 use lrgeo_client::state::StateFile;
 use lrgeo_client::{Client, ClientError, Mode, Outcome};
 use lrgeo_map::travel::TravelMatrix;
-use lrgeo_mechanism::sample::{SystemRandomness, draw};
 use lrgeo_server::Catalogue;
+use lrgeo_tiles::sample::{SystemRandomness, draw};
 
 use crate::failure::Failure;
 

@@ -3,18 +3,18 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
+use lrgeo_geo::units::Length;
+use lrgeo_geo::{BoundingBox, Coord};
 use lrgeo_map::build::{
     BuildReport, MapPlan, PlacePlan, PriorPlan, TargetPlan, Weights, build, same_places,
 };
-use lrgeo_map::demo::demo_city;
-use lrgeo_map::geo::{BoundingBox, Coord};
 use lrgeo_map::import::{OsmReport, read_osm, read_sites, read_streets, read_weights};
 use lrgeo_map::map::{Map, Source};
 use lrgeo_map::region::{Polygon, Region};
 use lrgeo_map::streets::Streets;
-use lrgeo_map::units::Length;
-use lrgeo_mechanism::Privacy;
 use lrgeo_mechanism::meaning::SCALED_SPACING;
+use lrgeo_show::demo::demo_city;
+use lrgeo_tiles::Privacy;
 use serde_json::json;
 
 use crate::failure::Failure;

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
-use lrgeo_map::demo::demo_city;
-use lrgeo_map::draw::{Dot, Drawing, Marker, svg};
 use lrgeo_map::export::{geojson, losses_csv, losses_npy, places_csv};
 use lrgeo_map::import::read_losses;
 use lrgeo_map::map::{Map, Source};
 use lrgeo_map::write_whole;
+use lrgeo_show::demo::demo_city;
+use lrgeo_show::draw::{Dot, Drawing, Marker, svg};
 
 use crate::failure::Failure;
 use crate::options::Utility;

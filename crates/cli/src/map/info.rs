@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use lrgeo_geo::spacing::spacing_km;
+use lrgeo_geo::units::Length;
 use lrgeo_map::map::Map;
 use lrgeo_map::neighbours::{NeighbourGraph, Stretch};
-use lrgeo_map::places::spacing_km;
-use lrgeo_map::units::Length;
 use serde_json::json;
 
 use crate::failure::Failure;

@@ -5,14 +5,15 @@ use std::time::{Duration, Instant};
 
 use clap::{ArgGroup, Args, ValueEnum};
 use lrgeo_evaluation::street::People;
+use lrgeo_geo::units::Length;
 use lrgeo_map::map::Map;
 use lrgeo_map::table::{CostTable, Division};
-use lrgeo_map::units::Length;
 use lrgeo_mechanism::{
-    Beyond, Built, City, Cover, Epsilon, Exponent, Indicator, Mechanism, MechanismError, Notion,
-    Plan, Privacy, REGISTRY, RangeRule, build, by_name,
+    Beyond, Built, City, Exponent, Indicator, Mechanism, MechanismError, Plan, REGISTRY, RangeRule,
+    build, by_name,
 };
 use lrgeo_optim::Settings;
+use lrgeo_tiles::{Cover, Epsilon, Notion, Privacy};
 
 use super::{Users, info};
 use crate::failure::Failure;

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use lrgeo_map::places::spacing_km;
+use lrgeo_geo::spacing::spacing_km;
 use lrgeo_mechanism::meaning::Meaning;
 use lrgeo_mechanism::stand_in::STOPPED_EARLY;
-use lrgeo_mechanism::{Built, Cover, MechanismError, Notion, Privacy, Rows};
+use lrgeo_mechanism::{Built, MechanismError, Rows};
+use lrgeo_tiles::{Cover, Notion, Privacy};
 use serde_json::json;
 
 use super::open;

@@ -11,11 +11,11 @@ pub use users::Users;
 use std::path::Path;
 
 use clap::Subcommand;
-use lrgeo_map::file::Fingerprint;
-use lrgeo_map::geo::Coord;
-use lrgeo_map::index::SpatialIndex;
+use lrgeo_geo::Coord;
+use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_geo::index::SpatialIndex;
+use lrgeo_geo::spacing::{reach_km, spacing_km};
 use lrgeo_map::map::Map;
-use lrgeo_map::places::{reach_km, spacing_km};
 use lrgeo_mechanism::{Built, MechanismError, Rows};
 
 use crate::failure::Failure;

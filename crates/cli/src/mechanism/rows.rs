@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use lrgeo_geo::Coord;
 use lrgeo_map::export::npy_header;
-use lrgeo_map::geo::Coord;
 use lrgeo_map::import::read_points;
 use lrgeo_map::progress::Progress;
 use lrgeo_map::write_stream;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use lrgeo_map::rng::SplitMix;
+use lrgeo_geo::rng::SplitMix;
 use lrgeo_mechanism::{City, Geography, MechanismError};
 
 use super::place_at;

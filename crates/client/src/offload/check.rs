@@ -2,9 +2,9 @@
 
 use lrgeo_mechanism::relevant::TieRule;
 use lrgeo_mechanism::rows::{self, Round};
-use lrgeo_mechanism::sample::FLOOR;
 use lrgeo_mechanism::verify::promised;
 use lrgeo_protocol::offload::{Certificate, Shared, UserMatrix};
+use lrgeo_tiles::sample::FLOOR;
 
 use super::Upload;
 use crate::{Described, Lie};

@@ -13,7 +13,7 @@
 
 use std::collections::BTreeSet;
 
-use lrgeo_map::geo::Coord;
+use lrgeo_geo::Coord;
 use lrgeo_protocol::Digest;
 use serde::{Deserialize, Serialize};
 

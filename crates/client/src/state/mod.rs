@@ -10,8 +10,8 @@ mod memory;
 
 use std::collections::BTreeMap;
 
-use lrgeo_mechanism::publish::{Issued, PublicKey};
 use lrgeo_protocol::Digest;
+use lrgeo_tiles::{Issued, PublicKey};
 use serde::{Deserialize, Serialize};
 
 pub use file::StateFile;

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use lrgeo_map::geo::Coord;
-use lrgeo_mechanism::Epsilon;
-use lrgeo_mechanism::publish::{PublicKey, SecretKey};
+use lrgeo_geo::Coord;
 use lrgeo_protocol::Digest;
+use lrgeo_tiles::{Epsilon, PublicKey, SecretKey};
 
 use super::*;
 use crate::Mode;

@@ -14,13 +14,14 @@ use lrgeo_client::ground::Ground;
 use lrgeo_client::http::Http;
 use lrgeo_client::policy::Protects;
 use lrgeo_client::state::{Keeper, Kept, State, StateError};
-use lrgeo_map::demo::demo_map;
-use lrgeo_map::geo::Coord;
+use lrgeo_geo::Coord;
+use lrgeo_geo::units::Length;
 use lrgeo_map::map::Map;
-use lrgeo_map::units::Length;
-use lrgeo_mechanism::publish::{Manifest, Places, SecretKey};
+use lrgeo_mechanism::publish::save_new_key;
 use lrgeo_protocol::Digest;
 use lrgeo_server::{Catalogue, Config, Home, Server};
+use lrgeo_show::demo::demo_map;
+use lrgeo_tiles::{Manifest, Places, SecretKey};
 
 /// A directory that is gone when the test ends.
 pub struct Scratch(pub PathBuf);
@@ -61,7 +62,7 @@ pub fn serve(name: &str, map: Map, config: Config) -> Service {
     std::fs::create_dir_all(&data).unwrap();
     let key_path = data.join("test.key");
     let key = SecretKey::from_seed([42; 32]).unwrap();
-    key.save_new(&key_path).unwrap();
+    save_new_key(&key, &key_path).unwrap();
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Runtime::new().unwrap();

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use lrgeo_client::transport::{Answer, Offload, Quiet, Server, TransportError};
-use lrgeo_mechanism::publish::{Hash, Manifest, Places, SecretKey};
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{Circle, Join, Joined, TableCircle, TicketState, UserMatrix};
 use lrgeo_protocol::public::{MapDescription, PublicFile, Received, TableTile};
 use lrgeo_protocol::quiet::Request;
 use lrgeo_protocol::{Digest, path};
+use lrgeo_tiles::{Hash, Manifest, Places, SecretKey};
 use serde_json::{Value, json};
 
 use super::Service;
@@ -212,8 +212,7 @@ impl Shown {
     pub fn read(&self, key: &SecretKey) -> Option<(Manifest, Places)> {
         let (bytes, signature) =
             (self.files[path::MANIFEST].clone(), self.files[path::SIGNATURE].clone());
-        let signed =
-            lrgeo_mechanism::publish::SignedManifest::open(bytes, signature, &key.public()).ok()?;
+        let signed = lrgeo_tiles::SignedManifest::open(bytes, signature, &key.public()).ok()?;
         let path = path::file(path::PLACES, Digest(signed.manifest.places.hash.0));
         let places = signed.manifest.open_places(self.files.get(&path)?).ok()?;
         Some((signed.manifest, places))

@@ -1,7 +1,7 @@
 //! Manifests one after the other: new maps, forks, keys, dates.
 
 use lrgeo_client::{ClientError, Lie, Mode};
-use lrgeo_mechanism::publish::SecretKey;
+use lrgeo_tiles::SecretKey;
 use serde_json::{Value, json};
 
 use crate::common::InMemory;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lrgeo_client::policy::Rule;
 use lrgeo_client::{ClientError, Learnt, Mode};
-use lrgeo_map::geo::Coord;
+use lrgeo_geo::Coord;
 use serde_json::json;
 
 use crate::common::InMemory;
@@ -54,7 +54,7 @@ fn distances_are_those_of_the_list_of_places() {
         }));
     });
     // 500 lists with the same rows and other coordinates: accepted only where rows are private at those distances.
-    let mut rng = lrgeo_map::rng::SplitMix::new(14);
+    let mut rng = lrgeo_geo::rng::SplitMix::new(14);
     let (mut accepted, mut lies) = (0, 0);
     for case in 0..500 {
         let mut operator = honest();

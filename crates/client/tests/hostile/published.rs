@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lrgeo_client::Mode;
 use lrgeo_client::policy::Rule;
-use lrgeo_map::geo::Coord;
+use lrgeo_geo::Coord;
 use serde_json::json;
 
 use crate::common::operator::Operator;

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use lrgeo_client::draws::Rehearsal;
 use lrgeo_client::policy::{Policy, Protects, Rule};
 use lrgeo_client::{Client, ClientError, Mode};
-use lrgeo_map::geo::Coord;
+use lrgeo_geo::Coord;
 use serde_json::Value;
 
 use crate::common::operator::{Operator, Shown};

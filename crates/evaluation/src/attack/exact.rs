@@ -183,7 +183,7 @@ fn hash(numbers: impl IntoIterator<Item = u64>) -> u128 {
     let mut state = [0x243f_6a88_85a3_08d3_u64, 0x1319_8a2e_0370_7344];
     for number in numbers {
         for (half, turn) in state.iter_mut().zip([0, 29]) {
-            *half = lrgeo_map::rng::SplitMix::new(*half ^ number.rotate_left(turn)).bits();
+            *half = lrgeo_geo::rng::SplitMix::new(*half ^ number.rotate_left(turn)).bits();
         }
     }
     (u128::from(state[0]) << 64) | u128::from(state[1])

@@ -1,7 +1,7 @@
 //! What reports say about hidden places: the likelihood of a report from each place, in logarithms.
 
 use lrgeo_mechanism::Built;
-use lrgeo_mechanism::sample::{SeededRandomness, Urn};
+use lrgeo_tiles::sample::{SeededRandomness, Urn};
 
 use lrgeo_mechanism::MechanismError;
 

@@ -140,7 +140,7 @@ pub fn edges(places: &Geography, graph: Option<&NeighbourGraph>, plan: &Plan) ->
         let north = mean(&|j| places.coords()[j as usize].lat() - here.lat());
         let east = mean(&|j| (places.coords()[j as usize].lon() - here.lon()) * shrink);
         let degrees = (north * north + east * east).sqrt();
-        degrees.to_radians() * lrgeo_map::geo::EARTH_RADIUS_KM > LOPSIDED * plan.radii.relevant
+        degrees.to_radians() * lrgeo_geo::EARTH_RADIUS_KM > LOPSIDED * plan.radii.relevant
     };
     (0..places.places() as u32).map(lopsided).collect()
 }

@@ -4,10 +4,10 @@
 //! other knows the mechanism and multiplies likelihoods. Remembering the report is the defence: then n
 //! reports say as much as one.
 
-use lrgeo_map::geo::Coord;
+use lrgeo_geo::Coord;
 use lrgeo_map::progress::Progress;
-use lrgeo_mechanism::sample::SeededRandomness;
 use lrgeo_mechanism::{Built, Geography, MechanismError};
+use lrgeo_tiles::sample::SeededRandomness;
 use rayon::prelude::*;
 
 use super::hidden::Reports;

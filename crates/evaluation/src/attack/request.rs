@@ -1,9 +1,9 @@
 //! Repeated requests for circles of the cost table, each around a fresh random relevant place v_a: the
 //! user is relevant to all of the centres (spec section 9).
 
+use lrgeo_geo::rng::SplitMix;
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::progress::Progress;
-use lrgeo_map::rng::SplitMix;
 use lrgeo_mechanism::relevant::relevant_places;
 use lrgeo_mechanism::{Geography, Plan};
 use rayon::prelude::*;

@@ -1,13 +1,13 @@
 //! People who move along streets: at a speed, at every crossing any way but back.
 
-use lrgeo_map::geo::Coord;
+use lrgeo_geo::Coord;
+use lrgeo_geo::rng::SplitMix;
 use lrgeo_map::map::Map;
-use lrgeo_map::rng::SplitMix;
 use lrgeo_mechanism::Geography;
 use rayon::prelude::*;
 
 /// Kilometres per degree of latitude.
-const KM_PER_DEGREE: f64 = lrgeo_map::geo::EARTH_RADIUS_KM * std::f64::consts::PI / 180.0;
+const KM_PER_DEGREE: f64 = lrgeo_geo::EARTH_RADIUS_KM * std::f64::consts::PI / 180.0;
 /// People go so much slower or faster than they do on average.
 const UNEVEN: f64 = 0.2;
 
@@ -60,7 +60,7 @@ impl Streets {
                 around[place as usize].push(node as u32);
             }
         }
-        let index = lrgeo_map::index::SpatialIndex::new(coords);
+        let index = lrgeo_geo::index::SpatialIndex::new(coords);
         for (place, nodes) in around.iter_mut().enumerate().filter(|(_, nodes)| nodes.is_empty()) {
             nodes.extend(index.nearest(places.coords()[place]).map(|(node, _)| node));
         }

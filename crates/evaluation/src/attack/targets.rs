@@ -1,11 +1,11 @@
 //! The target distribution from the cost table (spec section 3): `beta(i,k) = sum_l q_l |tc(i,l) - tc(k,l)|` is
 //! linear in q, and tc is public, so non-negative least squares on enough of the table gives q.
 
+use lrgeo_geo::rng::SplitMix;
 use lrgeo_map::MapError;
 use lrgeo_map::graph::Metric;
 use lrgeo_map::map::{Map, Target};
 use lrgeo_map::progress::Progress;
-use lrgeo_map::rng::SplitMix;
 use lrgeo_map::travel::{Origin, TravelMatrix};
 use rayon::prelude::*;
 

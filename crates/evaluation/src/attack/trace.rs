@@ -6,11 +6,11 @@
 //! by now. What does not fit what was seen loses weight, so *when* a new report is drawn counts as well as *what* it
 //! says. Each fix is guessed from everything seen until then.
 
+use lrgeo_geo::rng::SplitMix;
 use lrgeo_map::map::Map;
 use lrgeo_map::progress::Progress;
-use lrgeo_map::rng::SplitMix;
-use lrgeo_mechanism::sample::SeededRandomness;
 use lrgeo_mechanism::{Built, Geography, MechanismError};
+use lrgeo_tiles::sample::SeededRandomness;
 use rayon::prelude::*;
 
 use super::hidden::Reports;

@@ -3,14 +3,14 @@
 //! The map is public, so it works out what a user at each place would have uploaded and compares. The
 //! rows of an upload have no names; that does not help.
 
-use lrgeo_map::geo::Coord;
+use lrgeo_geo::Coord;
+use lrgeo_geo::rng::SplitMix;
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::progress::Progress;
-use lrgeo_map::rng::SplitMix;
 use lrgeo_mechanism::lr_geo::coefficients::{Coefficients, Costs, UserPart};
-use lrgeo_mechanism::publish::Manifest;
 use lrgeo_mechanism::relevant::{TieRule, relevant_places};
 use lrgeo_mechanism::{Geography, MechanismError, Plan};
+use lrgeo_tiles::Manifest;
 use rayon::prelude::*;
 
 use super::{Attack, Trial};

@@ -1,9 +1,9 @@
 //! What the paper leaves open, each choice in turn: the indicator matrix Q, how V-hat is made, what a report out of range is
 //! charged with, and the loss itself, which goes through the cost reference table whatever it is.
 
+use lrgeo_geo::units::Length;
 use lrgeo_map::progress::Progress;
 use lrgeo_map::table::Division;
-use lrgeo_map::units::Length;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::{Beyond, Indicator, MechanismError, Plan};
 

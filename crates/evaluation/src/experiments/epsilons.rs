@@ -1,7 +1,8 @@
 //! At which epsilon the methods cost what the paper prints for 10/km, and in which order they stand.
 
 use lrgeo_map::progress::Progress;
-use lrgeo_mechanism::{Epsilon, MechanismError, Plan, build, by_name};
+use lrgeo_mechanism::{MechanismError, Plan, build, by_name};
+use lrgeo_tiles::Epsilon;
 
 use super::tables::{exp_as_printed, exp_calibrated};
 use super::{Entry, Notebook, Setup, axis, point, users, values};

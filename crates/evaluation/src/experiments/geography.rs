@@ -4,7 +4,8 @@
 //! speaks of; and its box is wide enough for Gamma from 10 to 50 km to mean something.
 
 use lrgeo_map::progress::Progress;
-use lrgeo_mechanism::{City, MechanismError, Notion, Plan, build, by_name};
+use lrgeo_mechanism::{City, MechanismError, Plan, build, by_name};
+use lrgeo_tiles::Notion;
 
 use super::{Entry, Notebook, Setup, Values, axis, point, users, values};
 use crate::bounds::cost_bounds;

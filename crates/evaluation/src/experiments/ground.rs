@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
+use lrgeo_geo::units::Length;
+use lrgeo_geo::{BoundingBox, Coord};
 use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, build, same_places};
-use lrgeo_map::demo::demo_city;
-use lrgeo_map::geo::{BoundingBox, Coord};
 use lrgeo_map::import::{read_sites, read_streets};
 use lrgeo_map::map::{Map, Source, TravelMode};
 use lrgeo_map::places::Site;
 use lrgeo_map::region::Region;
 use lrgeo_map::streets::Streets;
-use lrgeo_map::units::Length;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::{City, MechanismError};
+use lrgeo_show::demo::demo_city;
 
 /// Targets of an experiment.
 const TARGETS: usize = 20;

@@ -2,7 +2,8 @@
 //! settings that the paper does not print, or that its authors' code has otherwise.
 
 use lrgeo_map::progress::Progress;
-use lrgeo_mechanism::{Epsilon, Exponent, MechanismError, Plan, RangeRule};
+use lrgeo_mechanism::{Exponent, MechanismError, Plan, RangeRule};
+use lrgeo_tiles::Epsilon;
 
 use super::tables::{exp_as_printed, exp_calibrated, measure};
 use super::{Entry, Notebook, Setup, Targets, axis, neighbours, point};

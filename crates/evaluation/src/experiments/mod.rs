@@ -19,8 +19,8 @@ mod verdict;
 mod violated;
 mod ways;
 
+use lrgeo_geo::rng::SplitMix;
 use lrgeo_map::progress::Progress;
-use lrgeo_map::rng::SplitMix;
 use lrgeo_mechanism::{City, MechanismError, Plan};
 
 pub use ground::{Ground, Targets, central_city};

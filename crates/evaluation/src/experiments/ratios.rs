@@ -1,8 +1,8 @@
 //! How near LR-Geo is to the best, against Gamma and against the cells of the cost table (the paper's
 //! figure "Ratio of upper bound and lower bound").
 
+use lrgeo_geo::units::Length;
 use lrgeo_map::progress::Progress;
-use lrgeo_map::units::Length;
 use lrgeo_mechanism::{MechanismError, Plan, build, by_name};
 
 use super::printed::GAMMA_RATIOS;

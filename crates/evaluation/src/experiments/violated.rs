@@ -1,8 +1,8 @@
 //! Geo-Ind violations of LR-Geo against the number of users, both ways of counting, and how many rows of
 //! the cost table match an uploaded coefficient (the paper's section "Privacy Measure").
 
+use lrgeo_geo::units::Length;
 use lrgeo_map::progress::Progress;
-use lrgeo_map::units::Length;
 use lrgeo_mechanism::lr_geo::coefficients::Costs;
 use lrgeo_mechanism::relevant::{geo_ind_graph, relevant_places};
 use lrgeo_mechanism::rows::Round;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use lrgeo_map::geo::EARTH_RADIUS_KM;
+use lrgeo_geo::EARTH_RADIUS_KM;
 
 use super::classes::{Class, Classes};
 use super::html::Text;

@@ -1,14 +1,14 @@
 //! Small random cities with one-way streets.
 #![allow(missing_docs)]
 
+use lrgeo_geo::Coord;
+use lrgeo_geo::rng::SplitMix;
+use lrgeo_geo::units::Length;
 use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, build};
-use lrgeo_map::geo::Coord;
 use lrgeo_map::map::{Source, TravelMode};
 use lrgeo_map::places::Site;
 use lrgeo_map::region::Region;
-use lrgeo_map::rng::SplitMix;
 use lrgeo_map::streets::Streets;
-use lrgeo_map::units::Length;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::City;
 

@@ -7,13 +7,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use csv::StringRecord;
+use lrgeo_geo::Coord;
+use lrgeo_geo::twins::{Twin, twins};
 
 use crate::MapError;
 use crate::build::Weights;
-use crate::geo::Coord;
 use crate::places::Site;
 use crate::streets::Streets;
-use crate::twins::{Twin, twins};
 
 const ID: &[&str] = &["id", "node_id", "osmid"];
 const LAT: &[&str] = &["lat", "y"];

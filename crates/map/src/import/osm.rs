@@ -6,12 +6,12 @@
 use std::io::Read;
 use std::path::Path;
 
+use lrgeo_geo::Coord;
 use osmpbf::{BlobDecode, BlobReader, PrimitiveBlock};
 use rayon::prelude::*;
 
 use super::rules::{Tags, Ways, usable};
 use crate::MapError;
-use crate::geo::Coord;
 use crate::map::TravelMode;
 use crate::progress::Progress;
 use crate::streets::Streets;

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
+use lrgeo_geo::parallel::*;
 
 use super::{Division, PlaceCell};
-use crate::geo::Coord;
 use crate::graph::{Direction, Metric, StreetGraph};
-use crate::index::SpatialIndex;
 use crate::map::Map;
 use crate::places::{Grid, Place};
 use crate::progress::Progress;
 use crate::search::Search;
-use crate::units::{Length, Travel, travel_from_km, travel_time};
+use lrgeo_geo::Coord;
+use lrgeo_geo::index::SpatialIndex;
+use lrgeo_geo::units::{Length, Travel, travel_from_km, travel_time};
 
 /// How far any place is from its cell by air, and a cell's diagonal at least.
 pub(super) fn margin_km(

@@ -3,14 +3,14 @@
 
 pub mod pbf;
 
+use lrgeo_geo::Coord;
+use lrgeo_geo::rng::SplitMix;
+use lrgeo_geo::units::Length;
 use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, build};
-use lrgeo_map::geo::Coord;
 use lrgeo_map::map::{Map, Source, TravelMode};
 use lrgeo_map::places::Site;
 use lrgeo_map::region::Region;
-use lrgeo_map::rng::SplitMix;
 use lrgeo_map::streets::Streets;
-use lrgeo_map::units::Length;
 
 pub const CENTRE: (f64, f64) = (41.9, 12.5);
 

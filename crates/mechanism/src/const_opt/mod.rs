@@ -2,12 +2,13 @@
 
 use lrgeo_map::progress::Progress;
 use lrgeo_optim::solve;
+use lrgeo_tiles::{Cover, Epsilon, Guarantee};
 
 use crate::mechanism::{Made, Mechanism};
 use crate::programme::{Constraints, ensure_dense, square_matrix};
 use crate::relevant::TieRule;
 use crate::verify::every_pair;
-use crate::{City, Cover, Epsilon, Guarantee, MechanismError, Plan, Proof, RangeRule, Rows};
+use crate::{City, MechanismError, Plan, Proof, RangeRule, Rows};
 
 /// Entries within r_exp are free, all others `y_k exp(-eps d_ik / 2)`.
 pub struct ConstOpt;

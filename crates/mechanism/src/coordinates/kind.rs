@@ -1,11 +1,12 @@
 //! Laplace noise for coordinates among the mechanisms.
 
 use lrgeo_map::progress::Progress;
+use lrgeo_tiles::verify::coordinates::account;
+use lrgeo_tiles::{Cover, Guarantee, Notion};
 
-use super::LatticeNoise;
+use super::noise_for;
 use crate::mechanism::{Made, Mechanism};
-use crate::verify::coordinates::account;
-use crate::{City, Cover, Guarantee, MechanismError, Notion, Plan, Rows};
+use crate::{City, MechanismError, Plan, Rows};
 
 /// Laplace noise around the coordinate itself, reported as the place that costs least.
 pub struct CoordinateLaplace;
@@ -33,7 +34,7 @@ impl Mechanism for CoordinateLaplace {
         plan: &Plan,
         progress: &dyn Progress,
     ) -> Result<Made, MechanismError> {
-        let noise = LatticeNoise::new(city, plan.epsilon, progress)?;
+        let noise = noise_for(city, plan.epsilon, progress)?;
         let proven = account(&noise);
         let lattice = &noise.lattice;
         let notes = vec![

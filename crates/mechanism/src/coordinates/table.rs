@@ -1,21 +1,29 @@
 //! Which place each outcome is reported as.
 
+use lrgeo_geo::Coord;
 use lrgeo_map::progress::Progress;
+use lrgeo_tiles::Epsilon;
+use lrgeo_tiles::coordinates::Lattice;
+use lrgeo_tiles::plane::{Plane, Point};
 
-use super::LatticeNoise;
 use crate::City;
-use crate::plane::{Plane, Point};
 use crate::remap::best_reports;
 
 /// The best report for every square of the lattice, given the prior: people are taken to be at their places, and the noise to be as in the
 /// middle of the square. That decides what is reported, not how private it is.
-pub(super) fn best(noise: &LatticeNoise, city: &City, progress: &dyn Progress) -> Vec<u32> {
-    let plane = Plane::at(noise.centre);
+pub(super) fn best(
+    lattice: &Lattice,
+    noise: Epsilon,
+    centre: Coord,
+    city: &City,
+    progress: &dyn Progress,
+) -> Vec<u32> {
+    let plane = Plane::at(centre);
     let points: Vec<Point> = city.coords().iter().map(|&place| plane.project(place)).collect();
-    let squares = noise.lattice.squares.iter().map(|&count| count as usize).product();
-    let e = noise.noise.value();
+    let squares = lattice.squares.iter().map(|&count| count as usize).product();
+    let e = noise.value();
     let likelihood = |square: usize, out: &mut [f64]| {
-        let [x, y] = noise.middle(square);
+        let [x, y] = lattice.middle(square);
         let away = |p: &Point| (p[0] - x).hypot(p[1] - y);
         let nearest = points.iter().map(away).fold(f64::INFINITY, f64::min);
         // Relative to the nearest place, so that nothing underflows far outside the map.
@@ -25,7 +33,7 @@ pub(super) fn best(noise: &LatticeNoise, city: &City, progress: &dyn Progress) -
     };
     let best = best_reports(city, squares, likelihood, progress);
     let nearest_place = |square: usize| {
-        let [x, y] = noise.middle(square);
+        let [x, y] = lattice.middle(square);
         let away = |p: &Point| (p[0] - x).hypot(p[1] - y);
         (0..points.len()).min_by(|&a, &b| away(&points[a]).total_cmp(&away(&points[b])))
     };

@@ -1,12 +1,13 @@
 //! The exponential mechanism among the mechanisms.
 
 use lrgeo_map::progress::Progress;
+use lrgeo_tiles::{Cover, Epsilon, Guarantee};
 
 use super::real::{calibrate, real_epsilon};
 use super::{Exponential, Score};
 use crate::mechanism::{Made, Mechanism};
 use crate::programme::ensure_dense;
-use crate::{City, Cover, Epsilon, Exponent, Guarantee, MechanismError, Plan, Rows};
+use crate::{City, Exponent, MechanismError, Plan, Rows};
 
 /// `z_ik` proportional to `exp(-a d_ik / 2)` or `exp(-a c_ik / 2)`.
 pub struct ExpMech;

@@ -10,11 +10,12 @@ mod kind;
 pub mod real;
 
 pub use kind::ExpMech;
-use lrgeo_map::geo::Coord;
-use rayon::prelude::*;
+use lrgeo_geo::Coord;
+use lrgeo_geo::parallel::*;
+use lrgeo_tiles::Epsilon;
+use lrgeo_tiles::sample::FLOOR;
 
-use crate::sample::FLOOR;
-use crate::{Epsilon, MechanismError, ObfuscationMatrix};
+use crate::{MechanismError, ObfuscationMatrix};
 
 /// What makes a report unlikely.
 #[derive(Clone, Copy)]

@@ -7,12 +7,12 @@
 
 use std::borrow::Cow;
 
-use lrgeo_map::geo::{Coord, EARTH_RADIUS_KM};
-use rayon::prelude::*;
+use lrgeo_geo::parallel::*;
+use lrgeo_geo::{Coord, EARTH_RADIUS_KM};
+use lrgeo_tiles::Epsilon;
 
 use super::{Exponential, Score, scores};
-use crate::sphere::on_sphere;
-use crate::{Epsilon, MechanismError};
+use crate::MechanismError;
 
 /// The scores of all pairs are kept up to this many places (200 MB); by distance they are worked out
 /// anew for larger maps, by cost larger maps are refused.
@@ -174,7 +174,7 @@ impl<'a> Pairs<'a> {
         let mut spreads = Vec::new();
         let scores = match score {
             Score::Distance if places.len() > MOST_PLACES_KEPT => {
-                Scores::WorkedOut(places.iter().map(|&c| on_sphere(c)).collect())
+                Scores::WorkedOut(places.iter().map(|&c| c.on_sphere()).collect())
             }
             Score::Cost(_) if places.len() > MOST_PLACES_KEPT => {
                 let reason = format!(
@@ -307,7 +307,7 @@ fn largest_differences(a: &[f64], b: &[f64]) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lrgeo_map::rng::SplitMix;
+    use lrgeo_geo::rng::SplitMix;
 
     #[test]
     fn distances_worked_out_anew_give_the_same_real_epsilon_or_a_hair_more() {
@@ -319,7 +319,7 @@ mod tests {
         for (exponent, gamma_km) in [(0.1, f64::INFINITY), (3.0, f64::INFINITY), (3.0, 2.0)] {
             let mut pairs = Pairs::new(&places, Score::Distance, gamma_km).unwrap();
             let kept = pairs.real_epsilon(exponent);
-            pairs.scores = Scores::WorkedOut(places.iter().map(|&c| on_sphere(c)).collect());
+            pairs.scores = Scores::WorkedOut(places.iter().map(|&c| c.on_sphere()).collect());
             let worked_out = pairs.real_epsilon(exponent);
             assert!((kept..kept * (1.0 + 1e-9)).contains(&worked_out), "{kept}, {worked_out}");
         }

@@ -1,11 +1,12 @@
 //! Laplace among the mechanisms.
 
 use lrgeo_map::progress::Progress;
+use lrgeo_tiles::{Cover, Guarantee, Notion};
 
 use super::Laplace;
 use crate::mechanism::{Made, Mechanism};
 use crate::programme::ensure_dense;
-use crate::{City, Cover, Guarantee, MechanismError, Notion, Plan, Rows};
+use crate::{City, MechanismError, Plan, Rows};
 
 /// Planar Laplace noise, snapped to the nearest place, as a matrix.
 pub struct PlanarLaplace;

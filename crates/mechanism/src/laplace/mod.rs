@@ -23,18 +23,19 @@ mod voronoi;
 
 use std::collections::HashMap;
 
-use lrgeo_map::geo::Coord;
-use lrgeo_map::index::SpatialIndex;
-use rayon::prelude::*;
+use lrgeo_geo::Coord;
+use lrgeo_geo::index::SpatialIndex;
+use lrgeo_geo::parallel::*;
 
 pub use kind::PlanarLaplace;
 pub use lambert::{lambert_w_minus_one, quantile};
+use lrgeo_tiles::Epsilon;
+use lrgeo_tiles::plane::{POSITION_ERROR_KM, Plane, Point};
+use lrgeo_tiles::sample::FLOOR;
 use quadrature::{NEGLIGIBLE, Quadrature};
 use voronoi::Cell;
 
-use crate::plane::{POSITION_ERROR_KM, Plane, Point};
-use crate::sample::FLOOR;
-use crate::{Epsilon, MechanismError, ObfuscationMatrix};
+use crate::{MechanismError, ObfuscationMatrix};
 
 /// The mechanism over a set of places; rows are worked out when asked for.
 pub struct Laplace {
@@ -188,5 +189,5 @@ fn charged(
         );
         return Err(MechanismError::Invalid { field: "epsilon", reason });
     }
-    Epsilon::per_km(charged)
+    Ok(Epsilon::per_km(charged)?)
 }

@@ -6,12 +6,12 @@
 
 use std::f64::consts::TAU;
 
-use lrgeo_map::geo::Coord;
+use lrgeo_geo::Coord;
+use lrgeo_tiles::sample::{SeededRandomness, SystemRandomness};
 
 use super::Laplace;
 use super::lambert::scaled_radius;
 use crate::MechanismError;
-use crate::sample::{Bits, SeededRandomness, SystemRandomness};
 
 impl Laplace {
     /// A noisy position for someone at place `i`, at the charged epsilon; not snapped.
@@ -39,7 +39,7 @@ impl Laplace {
         i: usize,
         randomness: &mut SeededRandomness,
     ) -> Result<usize, MechanismError> {
-        let (Ok(p), Ok(turn)) = (randomness.unit(), randomness.unit());
+        let (p, turn) = (randomness.unit(), randomness.unit());
         Ok(self.snapped(self.thrown(i, p, turn)?))
     }
 
@@ -49,7 +49,7 @@ impl Laplace {
         let [x, y] = self.spots[self.spot(i)?].point;
         let radius = scaled_radius(1.0 - remaining, remaining) / self.charged().value();
         let (sin, cos) = (TAU * turn).sin_cos();
-        self.plane.coord_at([x + radius * cos, y + radius * sin])
+        Ok(self.plane.coord_at([x + radius * cos, y + radius * sin])?)
     }
 
     fn snapped(&self, position: Coord) -> usize {

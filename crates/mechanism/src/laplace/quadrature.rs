@@ -15,9 +15,10 @@
 
 use std::f64::consts::PI;
 
+use lrgeo_tiles::plane::Point;
+
 use super::lambert::{SERIES_UP_TO, inside_over_square};
 use super::voronoi::{Cell, Edge};
-use crate::plane::Point;
 
 /// Beyond this `eps r` the mass of a polygon (1e-37) is nothing beside the floor of every entry.
 pub(super) const NEGLIGIBLE: f64 = 90.0;

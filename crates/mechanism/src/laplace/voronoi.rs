@@ -3,11 +3,11 @@
 //! Privacy does not rest on this file: the mass of *any* fixed region obeys Geo-Ind. What rests on it
 //! is that the regions cover the plane once, and the sum of every row tells whether they do.
 
-use lrgeo_map::geo::Coord;
-use lrgeo_map::index::SpatialIndex;
-use rayon::prelude::*;
+use lrgeo_geo::Coord;
+use lrgeo_geo::index::SpatialIndex;
+use lrgeo_geo::parallel::*;
 
-use crate::plane::Point;
+use lrgeo_tiles::plane::Point;
 
 /// A convex polygon, counter-clockwise, in kilometres from its place.
 #[derive(Clone, Debug)]
@@ -108,7 +108,7 @@ fn edges(corners: &[Point], shortest: f64) -> Vec<Edge> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lrgeo_map::rng::SplitMix;
+    use lrgeo_geo::rng::SplitMix;
 
     fn area(cell: &Cell) -> f64 {
         let cross = |e: &Edge| e.from[0] * e.direction[1] - e.from[1] * e.direction[0];

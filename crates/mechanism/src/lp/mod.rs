@@ -2,10 +2,11 @@
 
 use lrgeo_map::progress::Progress;
 use lrgeo_optim::{Status, solve};
+use lrgeo_tiles::{Cover, Guarantee};
 
 use crate::mechanism::{Made, Mechanism};
 use crate::programme::{Constraints, ensure_dense, square_matrix};
-use crate::{City, Cover, Guarantee, MechanismError, Plan, Proof, Rows};
+use crate::{City, MechanismError, Plan, Proof, Rows};
 
 /// The whole linear programme.
 pub struct Lp;

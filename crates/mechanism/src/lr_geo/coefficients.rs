@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lrgeo_map::geo::Located;
+use lrgeo_geo::Located;
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::table::CostTable;
 

@@ -8,12 +8,13 @@ pub mod coefficients;
 pub mod round;
 
 use lrgeo_map::progress::Progress;
+use lrgeo_tiles::{Cover, Guarantee, Notion};
 
 use crate::mechanism::{Made, Mechanism};
 use crate::programme::ensure_connected;
 use crate::relevant::{TieRule, geo_ind_graph};
 use crate::rows::{Round, UserMatrix};
-use crate::{Beyond, City, Cover, Guarantee, Indicator, MechanismError, Notion, Plan, Proof, Rows};
+use crate::{Beyond, City, Indicator, MechanismError, Plan, Proof, Rows};
 use coefficients::{Costs, UserPart, ceiling};
 
 /// The paper's mechanism.

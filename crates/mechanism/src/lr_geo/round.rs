@@ -1,14 +1,14 @@
 //! What the server does with the uploads of a round (section 4.3 of the paper): one programme for
 //! all users, coupled by y.
 
-use lrgeo_optim::benders::{Guide, Options};
 use lrgeo_optim::presolve::idle_columns;
-use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts, Solution, Ties, benders, colgen};
+use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts, Solution, Ties, colgen};
+use lrgeo_tiles::Notion;
 
 use super::coefficients::Coefficients;
 use crate::programme::settle;
 use crate::relevant::TieRule;
-use crate::{Engine, MechanismError, Notion, Plan};
+use crate::{Engine, MechanismError, Plan};
 
 /// The CLR-Geo programme of some uploads (Eq. 19-21).
 pub struct Programme {
@@ -19,6 +19,7 @@ pub struct Programme {
     /// Rows of each user.
     rows: Vec<usize>,
     /// What the rows weigh if every place is as likely as any other; the server does not know which they are.
+    #[cfg_attr(not(feature = "direct"), allow(dead_code))]
     reports: f64,
 }
 
@@ -111,17 +112,26 @@ impl Programme {
     /// Solves it with the engine of the plan.
     pub fn solve(&self, plan: &Plan) -> Result<Solution, MechanismError> {
         let engine: idle_columns::Engine = match plan.engine {
-            Engine::Benders => benders::solve,
             Engine::ColumnGeneration => colgen::solve,
+            #[cfg(feature = "direct")]
+            Engine::Benders => lrgeo_optim::benders::solve,
+            #[cfg(feature = "direct")]
             Engine::PlainBenders => return self.solve_plainly(plan),
+            #[cfg(not(feature = "direct"))]
+            Engine::Benders | Engine::PlainBenders => {
+                let reason = "this lrgeo was built without the paper's decomposition";
+                return Err(MechanismError::invalid("engine", reason));
+            }
         };
         Ok(idle_columns::solve(&self.problem, &plan.settings(1e-6), engine)?)
     }
 
     /// As the paper does, with nothing of ours: no column is left out, and 0.01 km per report is near enough.
+    #[cfg(feature = "direct")]
     fn solve_plainly(&self, plan: &Plan) -> Result<Solution, MechanismError> {
+        use lrgeo_optim::benders::{Guide, Options, solve_with};
         let options = Options { guide: Guide::Master, reports: self.reports, ..Options::default() };
-        Ok(benders::solve_with(&self.problem, &plan.settings(0.0), &options)?)
+        Ok(solve_with(&self.problem, &plan.settings(0.0), &options)?)
     }
 
     /// The matrix of each user, row-major over the columns.

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use lrgeo_map::geo::{BoundingBox, Coord};
-use lrgeo_map::index::SpatialIndex;
-use lrgeo_map::places::spacing_km;
-use lrgeo_map::units::Length;
+use lrgeo_geo::index::SpatialIndex;
+use lrgeo_geo::spacing::spacing_km;
+use lrgeo_geo::units::Length;
+use lrgeo_geo::{BoundingBox, Coord};
 
-use super::grid::{Grid, MOST_CELLS};
-use super::{MOST_PLACES, TileError};
+use lrgeo_tiles::{Grid, Likely, MOST_CELLS, MOST_PLACES, TileError};
 
 /// Squares of one spacing are fine enough for cuts that balance. Where places are uneven these would
 /// be too many; squares then grow until there are only this many per place,
@@ -188,52 +187,12 @@ fn balanced(part: &[Square], axis: usize) -> Option<Division> {
     best
 }
 
-/// How many places, and how unevenly likely.
-#[derive(Clone, Copy, Default)]
-struct Likely {
-    places: usize,
-    /// Sum of `p` and of `p ln p`.
-    mass: f64,
-    plogp: f64,
-}
-
-impl Likely {
-    fn one(p: f64) -> Self {
-        // A weight that is none (negative, not a number) is nobody's place.
-        let mass = if p > 0.0 && p.is_finite() { p } else { 0.0 };
-        Self { places: 1, mass, plogp: if mass > 0.0 { mass * mass.ln() } else { 0.0 } }
-    }
-
-    fn add(&mut self, other: Self) {
-        self.places += other.places;
-        self.mass += other.mass;
-        self.plogp += other.plogp;
-    }
-
-    /// [`likely_places`]. To the nearest millionth: equals are then equal whatever the order of sums.
-    fn effective(&self) -> f64 {
-        let number = match self.mass > 0.0 {
-            true => (self.mass.ln() - self.plogp / self.mass).exp(),
-            false => self.places as f64,
-        };
-        (number * 1e6).round() / 1e6
-    }
-}
-
-/// How many equally likely places would hide as well as places of these weights, to the nearest
-/// millionth: the exponential of the entropy. Weights that are all zero count as equal.
-pub fn likely_places(weights: impl IntoIterator<Item = f64>) -> f64 {
-    let mut all = Likely::default();
-    weights.into_iter().for_each(|weight| all.add(Likely::one(weight)));
-    all.effective()
-}
-
 #[cfg(test)]
 mod tests {
-    use lrgeo_map::rng::SplitMix;
+    use lrgeo_geo::rng::SplitMix;
 
     use super::*;
-    use crate::publish::LEAST_PLACES;
+    use lrgeo_tiles::LEAST_PLACES;
 
     fn block(rows: u32, columns: u32, corner: Coord, spacing_km: f64) -> Vec<Coord> {
         let at = |n: u32| spacing_km * f64::from(n);
@@ -281,15 +240,6 @@ mod tests {
 
     fn sizes(cut: &Cut) -> Vec<usize> {
         cut.tiles.iter().map(Vec::len).collect()
-    }
-
-    #[test]
-    fn likely_places_are_those_of_the_entropy() {
-        assert_eq!(likely_places([2.0; 7]), 7.0);
-        assert_eq!(likely_places([0.0; 3]), 3.0);
-        assert_eq!(likely_places([0.0, 5.0, 0.0]), 1.0);
-        assert!((likely_places([0.5, 0.25, 0.25]) - 2f64.powf(1.5)).abs() < 1e-6);
-        assert!((likely_places([1e-300, 1e-300, 0.0]) - 2.0).abs() < 1e-6);
     }
 
     #[test]

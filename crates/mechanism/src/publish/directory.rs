@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::{Issued, Manifest, Places, PublicKey, Publication, SignedManifest, Tile, TileError};
+use lrgeo_tiles::{Issued, Manifest, Places, PublicKey, SignedManifest, Tile, TileError};
+
+use super::{Publication, PublishError};
 
 const MANIFEST: &str = "manifest.json";
 const SIGNATURE: &str = "manifest.sig";
@@ -20,7 +22,7 @@ pub enum Written {
 impl Publication {
     /// Writes all files beside `dir` under a temporary name, reads them back, and renames. An
     /// existing directory is refused unless it holds the same version, intact; then nothing changes.
-    pub fn write(&self, dir: &Path) -> Result<Written, TileError> {
+    pub fn write(&self, dir: &Path) -> Result<Written, PublishError> {
         if dir.symlink_metadata().is_ok() {
             return self.compare(dir);
         }
@@ -28,13 +30,13 @@ impl Publication {
         for (name, bytes) in self.files() {
             let path = staging.path.join(name);
             if let Some(folder) = path.parent() {
-                std::fs::create_dir_all(folder).map_err(TileError::io(folder))?;
+                std::fs::create_dir_all(folder).map_err(PublishError::io(folder))?;
             }
             write_synced(&path, bytes)?;
         }
         for (name, bytes) in self.files() {
             if read(&staging.path.join(name))? != bytes {
-                return Err(TileError::ReadBack { what: "a file" });
+                return Err(PublishError::ReadBack { what: "a file" });
             }
         }
         staging.become_final(dir)?;
@@ -56,8 +58,8 @@ impl Publication {
         head.into_iter().chain(noise).chain(tiles)
     }
 
-    fn compare(&self, dir: &Path) -> Result<Written, TileError> {
-        let occupied = |reason: String| TileError::Occupied { path: dir.into(), reason };
+    fn compare(&self, dir: &Path) -> Result<Written, PublishError> {
+        let occupied = |reason: String| PublishError::Occupied { path: dir.into(), reason };
         let there = Directory::open(dir, &self.key).map_err(|error| occupied(error.to_string()))?;
         let manifest = there.manifest();
         if !manifest.same_content(&self.signed.manifest) {
@@ -86,7 +88,7 @@ pub struct Directory {
 
 impl Directory {
     /// Reads and verifies the manifest; files are verified when they are asked for.
-    pub fn open(root: &Path, key: &PublicKey) -> Result<Self, TileError> {
+    pub fn open(root: &Path, key: &PublicKey) -> Result<Self, PublishError> {
         let (text, signature) = (read(&root.join(MANIFEST))?, read(&root.join(SIGNATURE))?);
         Ok(Self { root: root.into(), signed: SignedManifest::open(text, signature, key)? })
     }
@@ -97,12 +99,13 @@ impl Directory {
     }
 
     /// The list of places.
-    pub fn places(&self) -> Result<Places, TileError> {
-        self.manifest().open_places(&read(&self.root.join(self.manifest().places_path()))?)
+    pub fn places(&self) -> Result<Places, PublishError> {
+        let bytes = read(&self.root.join(self.manifest().places_path()))?;
+        Ok(self.manifest().open_places(&bytes)?)
     }
 
     /// The bytes of the noise for coordinates, where it was published, found right.
-    pub fn noise(&self, places: &Places) -> Result<Option<Vec<u8>>, TileError> {
+    pub fn noise(&self, places: &Places) -> Result<Option<Vec<u8>>, PublishError> {
         let Some(path) = self.manifest().noise_path() else { return Ok(None) };
         let bytes = read(&self.root.join(path))?;
         self.manifest().open_noise(&bytes, places)?;
@@ -110,23 +113,23 @@ impl Directory {
     }
 
     /// A tile, by number, with the places that [`Manifest::members`] puts into it.
-    pub fn tile(&self, number: usize, members: &[u32]) -> Result<Tile, TileError> {
+    pub fn tile(&self, number: usize, members: &[u32]) -> Result<Tile, PublishError> {
         let unknown = || TileError::malformed("tile", "number", "is not in the manifest");
         let path = self.root.join(self.manifest().tile_path(number).ok_or_else(unknown)?);
-        self.manifest().open_tile(number, members, &read(&path)?)
+        Ok(self.manifest().open_tile(number, members, &read(&path)?)?)
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, TileError> {
-    std::fs::read(path).map_err(TileError::io(path))
+fn read(path: &Path) -> Result<Vec<u8>, PublishError> {
+    std::fs::read(path).map_err(PublishError::io(path))
 }
 
-fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), TileError> {
+fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), PublishError> {
     let written = std::fs::File::create_new(path).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()
     });
-    written.map_err(TileError::io(path))
+    written.map_err(PublishError::io(path))
 }
 
 /// A directory under a temporary name; gone when it is dropped before it became final.
@@ -135,19 +138,19 @@ struct Staging {
 }
 
 impl Staging {
-    fn beside(dir: &Path) -> Result<Self, TileError> {
+    fn beside(dir: &Path) -> Result<Self, PublishError> {
         let no_name = || std::io::Error::other("is not the name of a new directory");
-        let name = dir.file_name().ok_or_else(no_name).map_err(TileError::io(dir))?;
+        let name = dir.file_name().ok_or_else(no_name).map_err(PublishError::io(dir))?;
         let mut hidden = std::ffi::OsString::from(".");
         hidden.push(name);
         hidden.push(format!(".{}.part", std::process::id()));
         let path = dir.with_file_name(hidden);
-        std::fs::create_dir(&path).map_err(TileError::io(&path))?;
+        std::fs::create_dir(&path).map_err(PublishError::io(&path))?;
         Ok(Self { path })
     }
 
-    fn become_final(mut self, dir: &Path) -> Result<(), TileError> {
-        std::fs::rename(&self.path, dir).map_err(TileError::io(dir))?;
+    fn become_final(mut self, dir: &Path) -> Result<(), PublishError> {
+        std::fs::rename(&self.path, dir).map_err(PublishError::io(dir))?;
         self.path = PathBuf::new();
         // The name is on disk once the directory around it is; not every system can say so.
         if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {

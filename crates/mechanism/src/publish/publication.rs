@@ -1,19 +1,18 @@
 //! Making a publication: verify, cut, encode, read back, sign.
 
-use lrgeo_map::file::Fingerprint;
+use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_geo::parallel::*;
 use lrgeo_map::progress::Progress;
-use rayon::prelude::*;
-
-use super::cut::{Cut, cut};
-use super::manifest::{Check, FORMAT_NAME, FileEntry, Manifest, Optimum, Promise, TileEntry};
-use super::tile::pad;
-use super::{
-    FORMAT, Grid, Hash, LEAST_PLACES, Link, Places, PublicKey, SecretKey, SignedManifest, Tile,
-    TileError, check_rows, encode_noise,
+use lrgeo_tiles::{
+    Check, Cover, FORMAT, FORMAT_NAME, FileEntry, Grid, Hash, LEAST_PLACES, Link, Manifest,
+    Optimum, Places, Promise, PublicKey, SecretKey, SignedManifest, SparseMatrix, Tile, TileEntry,
+    check_rows, encode_noise,
 };
-use crate::rows::SparseMatrix;
+
+use super::PublishError;
+use super::cut::{Cut, cut};
 use crate::verify::{Method, Verdict, verify};
-use crate::{Built, Cover, MechanismError, ObfuscationMatrix, Rows};
+use crate::{Built, MechanismError, ObfuscationMatrix, Rows};
 
 /// All files of a publication, in memory.
 #[derive(Debug)]
@@ -44,7 +43,7 @@ pub fn publish(
     progress: &dyn Progress,
 ) -> Result<Publication, MechanismError> {
     if built.guarantee.cover == Cover::Round {
-        return Err(TileError::PerUser { kind: built.kind.clone() }.into());
+        return Err(PublishError::PerUser { kind: built.kind.clone() }.into());
     }
     let verdict = verify(built, progress);
     if !verdict.guaranteed.is_private() {
@@ -63,7 +62,7 @@ pub fn publish(
             noise = Some(encode_noise(map, lattice));
             Tiled::default()
         }
-        Rows::Users(_) => return Err(TileError::PerUser { kind: built.kind.clone() }.into()),
+        Rows::Users(_) => return Err(PublishError::PerUser { kind: built.kind.clone() }.into()),
     };
     let places = Places::encode(map, &built.coords, &built.prior);
     let count = built.coords.len() as u32;
@@ -150,19 +149,19 @@ impl Publication {
     fn read_back(&self, built: &Built, progress: &dyn Progress) -> Result<(), MechanismError> {
         let SignedManifest { manifest, bytes, signature } = &self.signed;
         if SignedManifest::open(bytes.clone(), signature.clone(), &self.key)? != self.signed {
-            return Err(TileError::ReadBack { what: "the manifest" }.into());
+            return Err(PublishError::ReadBack { what: "the manifest" }.into());
         }
         let same = |a: &[f64], b: &[f64]| {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
         };
         let places = manifest.open_places(&self.places)?;
         if places.coords() != built.coords || !same(places.prior(), &built.prior) {
-            return Err(TileError::ReadBack { what: "the list of places" }.into());
+            return Err(PublishError::ReadBack { what: "the list of places" }.into());
         }
         if let (Some(bytes), Rows::Noise(noise)) = (&self.noise, &built.rows)
             && manifest.open_noise(bytes, &places)?.0 != *noise
         {
-            return Err(TileError::ReadBack { what: "the noise" }.into());
+            return Err(PublishError::ReadBack { what: "the noise" }.into());
         }
         let members = manifest.members(&places)?;
         progress.begin("reading tiles as a phone does", members.len() as u64);
@@ -172,7 +171,7 @@ impl Publication {
             for &place in members {
                 built.rows.fill(place as usize, &mut expected);
                 let row = tile.row(place).filter(|row| same(row, &expected));
-                row.ok_or(TileError::ReadBack { what: "a row" })?;
+                row.ok_or(PublishError::ReadBack { what: "a row" })?;
             }
             check_rows(&[tile], &places, &built.guarantee)?;
             progress.advance(1);
@@ -238,5 +237,18 @@ fn check(verdict: &Verdict) -> Check {
         violations: finding.violations,
         worst_log_excess: Some(finding.worst_log_excess).filter(|excess| excess.is_finite()),
         effective_epsilon_per_km: finding.effective_epsilon,
+    }
+}
+
+/// Pads tiles with zeros to few lengths, so that a length says little about which tile it is: that of the longest
+/// (in whole KiB), half of it, a quarter of it, and so on.
+fn pad(tiles: &mut [Vec<u8>]) {
+    let longest = tiles.iter().map(Vec::len).max().unwrap_or(0).next_multiple_of(1 << 10);
+    for tile in tiles {
+        let mut length = longest;
+        while length / 2 >= tile.len() {
+            length /= 2;
+        }
+        tile.resize(length.max(tile.len()), 0);
     }
 }

@@ -3,11 +3,12 @@
 
 use lrgeo_map::progress::Progress;
 use lrgeo_optim::solve;
+use lrgeo_tiles::{Cover, Guarantee, Notion};
 
 use crate::mechanism::{Made, Mechanism};
 use crate::programme::{Constraints, square_matrix};
-use crate::rows::SparseMatrix;
-use crate::{City, Cover, Guarantee, MechanismError, Notion, Plan, Proof, Rows};
+use crate::rows::raised;
+use crate::{City, MechanismError, Plan, Proof, Rows};
 
 /// One mechanism for everybody.
 pub struct Published;
@@ -46,7 +47,7 @@ impl Mechanism for Published {
         let gap = if city.places() <= LARGEST_TIGHT { 1e-3 } else { 1.2e-2 };
         let solution = solve(&problem, &constraints.settings(&plan, gap))?;
         let rows = match solution.z.as_sparse() {
-            Some(sparse) => Rows::Sparse(SparseMatrix::from(sparse)),
+            Some(sparse) => Rows::Sparse(raised(sparse)),
             None => Rows::Dense(square_matrix(&solution)?),
         };
         let proof = Proof::of(&solution, prior);

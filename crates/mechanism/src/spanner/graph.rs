@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use lrgeo_map::geo::{Coord, Located};
+use lrgeo_geo::{Coord, Located};
 
 use super::Link;
 

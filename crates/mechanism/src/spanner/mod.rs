@@ -6,8 +6,8 @@
 mod graph;
 mod waypoints;
 
+use lrgeo_geo::parallel::*;
 use lrgeo_map::progress::Progress;
-use rayon::prelude::*;
 
 use crate::City;
 use graph::{Graph, Search};

@@ -8,8 +8,8 @@
 
 use std::f64::consts::{PI, TAU};
 
+use lrgeo_geo::parallel::*;
 use lrgeo_map::progress::Progress;
-use rayon::prelude::*;
 
 use super::Link;
 use super::graph::{Graph, Search};

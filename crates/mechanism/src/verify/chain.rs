@@ -11,12 +11,12 @@ use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
 use std::f64::consts::{PI, TAU};
 
-use lrgeo_map::geo::{Coord, Located};
+use lrgeo_geo::parallel::*;
+use lrgeo_geo::{Coord, Located};
 use lrgeo_map::progress::Progress;
-use rayon::prelude::*;
+use lrgeo_tiles::verify::{Finding, Pair};
+use lrgeo_tiles::verify::{ROUNDING, allowed, log_up, worst_ratio};
 
-use super::finding::{Finding, Pair};
-use super::ratio::{ROUNDING, allowed, log_up, worst_ratio};
 use crate::Built;
 
 /// More than the rounding of adding up the hops of any path.

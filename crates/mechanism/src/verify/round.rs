@@ -1,12 +1,13 @@
 //! The matrices of a round: what the paper promises of them, what is really used, and how the paper
 //! counts (Theorem 4.4, Proposition 4.5, spec section 7).
 
-use lrgeo_map::geo::{Coord, Located};
-use rayon::prelude::*;
+use lrgeo_geo::parallel::*;
+use lrgeo_geo::{Coord, Located};
+use lrgeo_tiles::Epsilon;
+use lrgeo_tiles::verify::{Finding, Pair};
 
-use super::finding::{Finding, Pair};
+use crate::RangeRule;
 use crate::rows::Round;
-use crate::{Epsilon, RangeRule};
 
 /// One row of one user's matrix, over the columns that somebody may report.
 struct Line {
@@ -98,7 +99,7 @@ enum Columns {
     TiedInBoth,
 }
 
-/// What [`crate::Cover::Round`] promises: every pair within a matrix, and between users the entries
+/// What [`lrgeo_tiles::Cover::Round`] promises: every pair within a matrix, and between users the entries
 /// tied in both; of all rows under *each*, of the deployed rows under *own*.
 pub fn promised(round: &Round, coords: &[Coord], epsilon: Epsilon, reach_km: f64) -> Finding {
     let lines = lines(round, coords);

@@ -1,13 +1,13 @@
 //! Cities that several tests use: blocks of the demo city.
 
+use lrgeo_geo::units::Length;
 use lrgeo_map::map::Map;
-use lrgeo_map::units::Length;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::City;
 
 /// The demo city with the demand that comes with it.
 pub fn demo_map(seed: u64, cell_m: f64) -> Map {
-    lrgeo_map::demo::demo_map(seed, Length::from_m(cell_m).unwrap()).unwrap()
+    lrgeo_show::demo::demo_map(seed, Length::from_m(cell_m).unwrap()).unwrap()
 }
 
 /// Its `places` places in the middle.

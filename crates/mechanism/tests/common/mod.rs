@@ -1,7 +1,7 @@
 //! Maps that several tests use.
 
-use lrgeo_map::geo::Coord;
-use lrgeo_mechanism::Epsilon;
+use lrgeo_geo::Coord;
+use lrgeo_tiles::Epsilon;
 
 /// An epsilon that is known to be valid.
 pub fn per_km(value: f64) -> Epsilon {

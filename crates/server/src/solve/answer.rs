@@ -3,9 +3,10 @@
 use lrgeo_mechanism::Plan;
 use lrgeo_mechanism::lr_geo::coefficients::Coefficients;
 use lrgeo_mechanism::lr_geo::round::Programme;
-use lrgeo_mechanism::verify::{Finding, by_distance};
+use lrgeo_mechanism::verify::by_distance;
 use lrgeo_optim::Solution;
 use lrgeo_protocol::offload::{Certificate, Shared, UserMatrix};
+use lrgeo_tiles::verify::Finding;
 
 use crate::catalogue::Catalogue;
 

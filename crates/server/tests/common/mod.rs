@@ -8,9 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use lrgeo_map::demo::demo_map;
+use lrgeo_geo::units::Length;
 use lrgeo_map::map::Map;
-use lrgeo_map::units::Length;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
 use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph};
@@ -19,6 +18,7 @@ use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{Join, Joined, Phase, TicketState, UserMatrix};
 use lrgeo_protocol::{Digest, Reason, Refusal, path};
 use lrgeo_server::{Catalogue, Config, Home, Server, Stopper};
+use lrgeo_show::demo::demo_map;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -1,4 +1,4 @@
-use lrgeo_map::geo::Coord;
+use lrgeo_geo::Coord;
 
 use super::super::voronoi::cells;
 use super::*;

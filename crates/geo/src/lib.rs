@@ -1,0 +1,33 @@
+//! Points on the Earth and what everybody needs to speak of them: the ground floor, small enough for a phone.
+//!
+//! Coordinates and boxes are here at the top; [`index`] finds what is near, [`units`] has lengths and travel amounts, [`spacing`] says how far
+//! apart places are and [`twins`] which of them are one and the same. [`bytes`] has numbers as files keep them, [`rng`] the generator of made-up data.
+//! No threads (but for [`parallel`], where somebody asks for them), no files, no streets.
+
+pub mod bytes;
+mod coord;
+pub mod index;
+pub mod parallel;
+pub mod rng;
+pub mod spacing;
+pub mod twins;
+pub mod units;
+
+pub use coord::{BoundingBox, Coord, EARTH_RADIUS_KM, Located, STEP_DEGREES};
+
+/// A value that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {reason}")]
+pub struct Invalid {
+    /// The option, column or field at fault.
+    pub field: &'static str,
+    /// What it must be instead.
+    pub reason: String,
+}
+
+impl Invalid {
+    /// Names the field and what it must be instead.
+    pub fn new(field: &'static str, reason: impl Into<String>) -> Self {
+        Self { field, reason: reason.into() }
+    }
+}

@@ -1,0 +1,55 @@
+//! What is published of a mechanism, read without trust: all that a phone needs between a server's bytes and a report.
+//!
+//! A phone gets the manifest and the list of places, which are the same for everybody, and either the noise for coordinates or
+//! tiles: the exact rows of some places. It opens them by [`SignedManifest::open`] and its successors ([`SignedManifest::next`]),
+//! [`Manifest::open_places`], [`Manifest::open_noise`] or [`Manifest::open_tile`] and [`check_rows`], on bytes from wherever, and
+//! draws from a row by [`sample`]. `docs/tiles.md` describes the files, `docs/coordinates.md` the noise.
+//!
+//! Who makes and writes all that is `mechanism`'s business. Nothing here has a file, a clock or a solver.
+
+mod bytes;
+mod chain;
+pub mod coordinates;
+mod epsilon;
+mod error;
+mod grid;
+mod hash;
+mod issued;
+mod key;
+mod likely;
+mod manifest;
+mod noise;
+mod notion;
+mod places;
+pub mod plane;
+mod posterior;
+pub mod sample;
+mod sparse;
+mod tile;
+pub mod verify;
+
+pub use chain::{LONGEST_DAYS, Link, SignedManifest, follow, peek};
+pub use epsilon::{Epsilon, Privacy};
+pub use error::{DrawError, TileError};
+pub use grid::{Grid, MOST_CELLS};
+pub use hash::{Hash, from_hex, to_hex};
+pub use issued::Issued;
+pub use key::{PublicKey, SecretKey};
+pub use likely::{Likely, likely_places};
+pub use manifest::{Check, FORMAT_NAME, FileEntry, Manifest, Optimum, Promise, TileEntry};
+pub use noise::encode_noise;
+pub use notion::{Cover, Guarantee, Notion};
+pub use places::Places;
+pub use posterior::{HELD, posterior_radius_km};
+pub use sparse::SparseMatrix;
+pub use tile::{Tile, check_rows};
+
+/// The version of the format of the manifest and of the files it lists; others are refused.
+pub const FORMAT: u32 = 3;
+
+/// The map is cut into tiles as long as each keeps so many likely places, unless the operator asks for
+/// others: see [`Grid`].
+pub const LEAST_PLACES: usize = 50;
+
+/// A tile with more places is cut further or refused: a phone checks every pair of its rows.
+pub const MOST_PLACES: usize = 2_000;
