@@ -24,6 +24,7 @@ use crate::mechanism::Users;
 use crate::open;
 use crate::tiles;
 use crate::ui::{Ui, columns, count};
+use crate::ways::Ways;
 
 /// Attack what leaves a phone: uploads, requests, the cost table, repeated reports, traces.
 #[derive(Subcommand)]
@@ -179,7 +180,7 @@ const ROUND: usize = 10;
 
 impl OnMap {
     fn city(&self, ui: &Ui) -> Result<City, Failure> {
-        open::city(self.map.as_deref(), None, ui)
+        open::city(self.map.as_deref(), None, &Ways::default(), ui)
     }
 
     fn plan(&self) -> Result<Plan, Failure> {

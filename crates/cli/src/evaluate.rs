@@ -18,6 +18,7 @@ use crate::mechanism::Users;
 use crate::open;
 use crate::solve;
 use crate::ui::{Ui, columns, count};
+use crate::ways::Ways;
 
 /// Measure costs, violations and guesses of mechanisms, and draw privacy against cost.
 #[derive(Args)]
@@ -40,6 +41,8 @@ pub struct Evaluate {
     /// Epsilons at which kinds are made, by commas [default: epsilon x spacing of 0.5, 1, 2 and 4].
     #[arg(long, value_name = "EPSILON,..", value_delimiter = ',', allow_hyphen_values = true)]
     epsilon: Vec<Epsilon>,
+    #[command(flatten)]
+    ways: Ways,
     /// The users of kinds made per user: a file with a place id or LAT,LON per line, or random:N.
     #[arg(long, value_name = "FILE|random:N", default_value = "random:10")]
     users: Users,
@@ -155,7 +158,7 @@ impl Seen {
 impl Evaluate {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         let begun = Instant::now();
-        let city = open::city(self.map.as_deref(), self.places, ui)?;
+        let city = open::city(self.map.as_deref(), self.places, &self.ways, ui)?;
         let candidates = self.candidates(&city)?;
         let epsilons = self.epsilons(&city)?;
         let users = self.users.places(&city, self.seed)?;
@@ -199,7 +202,11 @@ impl Evaluate {
                 let (built, _) = Built::open(Path::new(name))?;
                 built.expect_map(city.version())?;
                 if built.unit != city.utility().unit() {
-                    let reason = format!("{name} counts costs in {}, not in km", built.unit);
+                    let reason = format!(
+                        "{name} counts costs in {}, not in {}",
+                        built.unit,
+                        city.utility().unit()
+                    );
                     return Err(MechanismError::invalid("utility", reason).into());
                 }
                 let stem = Path::new(name).file_stem();

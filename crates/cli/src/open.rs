@@ -6,12 +6,12 @@ use lrgeo_geo::Coord;
 use lrgeo_geo::bytes::Fingerprint;
 use lrgeo_geo::units::Length;
 use lrgeo_map::map::Map;
-use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::{City, MechanismError};
 use lrgeo_show::demo::demo_map;
 
 use crate::failure::Failure;
 use crate::ui::Ui;
+use crate::ways::Ways;
 
 /// A map from a file, or the demo city with 500 m between places.
 pub fn map(path: Option<&Path>) -> Result<(Map, Fingerprint), Failure> {
@@ -24,7 +24,12 @@ pub fn map(path: Option<&Path>) -> Result<(Map, Fingerprint), Failure> {
 }
 
 /// The city of a map, or the demo city, or a block of `places` around its middle.
-pub fn city(path: Option<&Path>, places: Option<usize>, ui: &Ui) -> Result<City, Failure> {
+pub fn city(
+    path: Option<&Path>,
+    places: Option<usize>,
+    ways: &Ways,
+    ui: &Ui,
+) -> Result<City, Failure> {
     let (mut map, mut version) = map(path)?;
     if let Some(count) = places {
         if !(2..=map.places.len()).contains(&count) {
@@ -34,7 +39,7 @@ pub fn city(path: Option<&Path>, places: Option<usize>, ui: &Ui) -> Result<City,
         map = map.with_places(&map.central_block(count));
         version = map.version();
     }
-    Ok(City::new(map, version, UtilityKind::TravelDistance, ui)?)
+    ways.city(map, version, ui)
 }
 
 /// The place nearest to the middle of a city.

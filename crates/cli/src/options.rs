@@ -95,6 +95,12 @@ pub enum Utility {
     File(PathBuf),
 }
 
+impl Default for Utility {
+    fn default() -> Self {
+        Utility::Measured(UtilityKind::default())
+    }
+}
+
 impl FromStr for Utility {
     type Err = String;
 

@@ -16,7 +16,7 @@ use crate::options::Utility;
 use crate::ui::Ui;
 
 /// What a wrong report costs, and whom.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct Ways {
     /// What a wrong report costs: travel-distance (km), travel-time (min), straight-line (km), or a
     /// matrix file (.npy, .csv).

@@ -11,6 +11,7 @@ pub mod const_opt;
 pub mod coordinates;
 mod error;
 pub mod exponential;
+pub mod import;
 pub mod laplace;
 pub mod lp;
 pub mod lr_geo;

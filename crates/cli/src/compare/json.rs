@@ -44,9 +44,9 @@ fn line(line: &Line) -> Value {
         Ok(found) => numbers(found),
         Err(reason) => json!({ "failed": reason }),
     };
-    value["kind"] = line.kind.name().into();
+    value["kind"] = line.name.as_str().into();
     value["remapped"] = line.remapped.into();
-    value["per_user"] = line.kind.per_user().into();
+    value["per_user"] = line.per_user.into();
     value["notion"] = match line.notion {
         Notion::Within { .. } => "within gamma".into(),
         Notion::AllPairs => "all pairs".into(),

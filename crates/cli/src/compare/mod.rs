@@ -3,14 +3,14 @@
 pub mod json;
 pub mod table;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use lrgeo_evaluation::adversary::{Adversary, blind};
 use lrgeo_geo::units::Length;
-use lrgeo_mechanism::{City, Mechanism, Plan, REGISTRY, by_name};
-use lrgeo_tiles::{Epsilon, Notion};
+use lrgeo_mechanism::{Built, City, Mechanism, Plan, REGISTRY, by_name};
+use lrgeo_tiles::{Cover, Epsilon, Notion};
 
 use crate::assessor::{Assessor, Found};
 use crate::failure::Failure;
@@ -18,6 +18,7 @@ use crate::mechanism::Users;
 use crate::open;
 use crate::solve;
 use crate::ui::Ui;
+use crate::ways::Ways;
 
 /// Make several mechanisms for one map and compare what they cost and what they protect.
 #[derive(Args)]
@@ -26,6 +27,7 @@ use crate::ui::Ui;
 Examples:
   lrgeo compare --demo --places 100
   lrgeo compare city.lrmap --settings practical --kinds lp,laplace,published
+  lrgeo compare city.lrmap --with own.lrmech
 Settings of the paper: epsilon 10/km, gamma 1 km, the 20 nearest relevant places, r_exp 4 km, r_obf 4.5 km.
 Practical ones: epsilon 2/km, gamma 1 km, relevant places within 2 km, r_exp 1 km, r_obf 4 km.
 Ctrl-C stops with what is known so far.",
@@ -43,12 +45,17 @@ pub struct Compare {
     /// Which mechanisms, by commas [default: all].
     #[arg(long, value_name = "KIND,..", value_delimiter = ',', value_parser = kind)]
     kinds: Vec<&'static dyn Mechanism>,
+    /// Mechanism files to stand beside them, made for this map: your own (`lrgeo mechanism import`), or any other. May be repeated.
+    #[arg(long, value_name = "FILE.lrmech")]
+    with: Vec<PathBuf>,
     /// Another epsilon than that of the settings, like 2/km.
     #[arg(long, allow_hyphen_values = true)]
     epsilon: Option<Epsilon>,
     /// Only the block of so many places around the middle of the map.
     #[arg(long, value_name = "K")]
     places: Option<usize>,
+    #[command(flatten)]
+    ways: Ways,
     /// The users of a round: a file with a place id or LAT,LON per line, or random:N.
     #[arg(long, value_name = "FILE|random:N", default_value = "random:10")]
     users: Users,
@@ -75,6 +82,14 @@ enum Which {
     Both,
 }
 
+/// A mechanism that was made before for this city, with what to call it.
+fn file(path: &Path, city: &City) -> Result<(String, Built), Failure> {
+    let (built, _) = Built::open(path)?;
+    built.expect_map(city.version())?;
+    let stem = path.file_stem().unwrap_or(path.as_os_str());
+    Ok((stem.to_string_lossy().into_owned(), built))
+}
+
 fn kind(name: &str) -> Result<&'static dyn Mechanism, String> {
     by_name(name).map_err(|error| error.to_string())
 }
@@ -98,7 +113,8 @@ struct Sheet {
 
 /// One mechanism.
 struct Line {
-    kind: &'static dyn Mechanism,
+    name: String,
+    per_user: bool,
     /// Whether every report was replaced by the best one, where that is not as the paper has it.
     remapped: bool,
     /// Which pairs it speaks of.
@@ -109,14 +125,16 @@ struct Line {
 
 impl Compare {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
-        let city = open::city(self.map.as_deref(), self.places, ui)?;
+        let city = open::city(self.map.as_deref(), self.places, &self.ways, ui)?;
         let users = self.users.places(&city, self.seed)?;
+        let files = self.with.iter().map(|path| file(path, &city));
+        let files = files.collect::<Result<Vec<(String, Built)>, Failure>>()?;
         // Once for the map, like the map itself: not part of any mechanism's time.
         city.table(Length::HUNDRED_METRES.into(), ui)?;
         let mut assessor = Assessor::new(&city, self.time_limit, ui);
         let mut sheets = Vec::new();
         for (name, plan) in self.plans(&users)? {
-            sheets.push(self.sheet(name, plan, &mut assessor));
+            sheets.push(self.sheet(name, plan, &files, &mut assessor));
         }
         let blind = blind(city.coords(), city.prior());
         let comparison = Comparison { city, users: users.len(), seed: self.seed, blind, sheets };
@@ -144,7 +162,13 @@ impl Compare {
         Ok(plans)
     }
 
-    fn sheet(&self, name: &'static str, plan: Plan, assessor: &mut Assessor<'_>) -> Sheet {
+    fn sheet(
+        &self,
+        name: &'static str,
+        plan: Plan,
+        files: &[(String, Built)],
+        assessor: &mut Assessor<'_>,
+    ) -> Sheet {
         let all = if self.kinds.is_empty() { REGISTRY } else { &self.kinds };
         let mut kinds: Vec<&'static dyn Mechanism> = all.to_vec();
         // Costs are compared within one notion only, so those stand together.
@@ -159,9 +183,16 @@ impl Compare {
             assessor.ui.remark(format!("{name}: {} ..", kind.name()));
             let plan = Plan { remap: Some(remapped), ..plan.clone() };
             let outcome = assessor.make(kind, &plan).map(|(_, found)| found);
-            Line { kind, remapped, notion: kind.guarantee(&plan).notion, outcome }
+            let (name, per_user) = (kind.name().to_owned(), kind.per_user());
+            Line { name, per_user, remapped, notion: kind.guarantee(&plan).notion, outcome }
         };
-        let lines = kinds.into_iter().flat_map(both).map(line).collect();
+        let mut lines: Vec<Line> = kinds.into_iter().flat_map(both).map(line).collect();
+        lines.extend(files.iter().map(|(name, built)| {
+            let per_user = built.guarantee.cover == Cover::Round;
+            let outcome = assessor.look_at(built, &plan);
+            let notion = built.guarantee.notion;
+            Line { name: name.clone(), per_user, remapped: false, notion, outcome }
+        }));
         Sheet { name, plan, lines }
     }
 }

@@ -71,7 +71,7 @@ pub(super) fn of(comparison: &Comparison) -> String {
     }
     page.push('\n');
     page.push_str(NOTES);
-    if comparison.sheets.iter().flat_map(|sheet| &sheet.lines).any(|line| line.kind.per_user()) {
+    if comparison.sheets.iter().flat_map(|sheet| &sheet.lines).any(|line| line.per_user) {
         page.push_str(NOTES_USERS);
     }
     page
@@ -116,20 +116,20 @@ fn body(sheet: &Sheet) -> String {
     for line in &sheet.lines {
         let remarks = line.outcome.as_ref().map_or(Vec::new(), Found::remarks);
         for remark in remarks {
-            text.push_str(&wrapped(&format!("! {}: {remark}", line.kind.name())));
+            text.push_str(&wrapped(&format!("! {}: {remark}", line.name)));
         }
     }
     text
 }
 
 fn cells(line: &Line) -> Vec<String> {
-    let per_user = if line.kind.per_user() { " (u)" } else { "" };
+    let per_user = if line.per_user { " (u)" } else { "" };
     let flagged = line.outcome.as_ref().is_ok_and(|found| !found.remarks().is_empty());
     let mark = if flagged { " !" } else { "" };
     // Indented: the same mechanism as above.
     let name = match line.remapped {
         true => format!("  remapped{mark}"),
-        false => format!("{}{per_user}{mark}", line.kind.name()),
+        false => format!("{}{per_user}{mark}", line.name),
     };
     let mut cells = vec![name, pairs(line.notion)];
     let found = match &line.outcome {

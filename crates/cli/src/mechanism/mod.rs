@@ -2,6 +2,7 @@
 
 mod build;
 mod export;
+mod import;
 mod info;
 mod rows;
 mod users;
@@ -25,6 +26,8 @@ use crate::ui::Ui;
 pub enum MechanismCommand {
     /// Make a mechanism for a map, and verify it.
     Build(Box<build::Build>),
+    /// Make a mechanism of a matrix that another program wrote, and verify it.
+    Import(Box<import::Import>),
     /// Say what a mechanism promises, costs and means.
     Info(info::Info),
     /// Write the rows of a mechanism for other programs.
@@ -37,6 +40,7 @@ impl MechanismCommand {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         match self {
             MechanismCommand::Build(build) => build.run(ui),
+            MechanismCommand::Import(import) => import.run(ui),
             MechanismCommand::Info(info) => info.run(ui),
             MechanismCommand::Export(export) => export.run(ui),
             MechanismCommand::Rows(rows) => rows.run(ui),

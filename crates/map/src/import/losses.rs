@@ -1,4 +1,4 @@
-//! A loss matrix from a file: `.npy` (numpy, 64-bit floats) or CSV without a header.
+//! A matrix from a file: `.npy` (numpy, 64-bit floats) or CSV without a header.
 
 use std::path::Path;
 
@@ -7,13 +7,21 @@ use crate::utility::LossMatrix;
 
 /// Reads a square matrix of losses for `places` places, one row per true place.
 pub fn read_losses(path: &Path, places: usize) -> Result<LossMatrix, MapError> {
-    let bytes = std::fs::read(path).map_err(MapError::io(path))?;
-    let values = if bytes.starts_with(b"\x93NUMPY") {
-        read_npy(path, &bytes, places)?
-    } else {
-        read_csv(path, &bytes, places)?
-    };
+    let values = read_square(path, places)?;
     LossMatrix::new(places, values).map_err(|error| MapError::file(path, error.to_string()))
+}
+
+/// Reads a square matrix of any numbers, row-major.
+pub fn read_square(path: &Path, places: usize) -> Result<Vec<f64>, MapError> {
+    let bytes = std::fs::read(path).map_err(MapError::io(path))?;
+    let values = match bytes.starts_with(b"\x93NUMPY") {
+        true => read_npy(path, &bytes, places)?,
+        false => read_csv(path, &bytes, places)?,
+    };
+    match values.len() == places * places {
+        true => Ok(values),
+        false => Err(MapError::file(path, format!("must have {places} rows, one per place"))),
+    }
 }
 
 fn read_csv(path: &Path, bytes: &[u8], places: usize) -> Result<Vec<f64>, MapError> {
