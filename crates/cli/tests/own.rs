@@ -52,7 +52,7 @@ fn a_matrix_of_ones_own_is_a_mechanism_like_any_other() {
         epsilon / 2.0
     );
     let refused = scratch.fail(&strict);
-    assert!(refused.contains("not private") || refused.contains("epsilon"), "{refused}");
+    assert!(refused.contains("exceeds its guarantee"), "{refused}");
     scratch.file("short.csv", &lines[1..].join("\n"));
     assert!(
         scratch.fail("mechanism import short.csv --map city.lrmap -o x.lrmech").contains("rows")
