@@ -11,7 +11,7 @@ use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::spacing::{reach_km, spacing_km};
 use lrgeo_mechanism::verify::verify;
 use lrgeo_mechanism::{Built, City, Plan, Rows};
-use lrgeo_tiles::sample::{SeededRandomness, SystemRandomness, Urn};
+use lrgeo_tiles::sample::{ManyDraws, SeededRandomness, Urn};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -45,9 +45,10 @@ impl Mechanism {
         let mut seeded = seed.map(SeededRandomness::new);
         let mut urns: HashMap<u32, Urn> = HashMap::new();
         let mut reports = Vec::with_capacity(at.len());
+        let mut many = ManyDraws::default();
         let mut pick = |urn: &Urn| match &mut seeded {
             Some(seeded) => Ok(urn.rehearse(seeded) as i64),
-            None => urn.draw(&mut SystemRandomness).map(|k| k as i64).map_err(|e| e.to_string()),
+            None => urn.draw_one_of(&mut many).map(|k| k as i64).map_err(|e| e.to_string()),
         };
         for at in at {
             let Some(at) = *at else {

@@ -14,7 +14,7 @@ pub mod exact;
 mod randomness;
 
 use randomness::Bits;
-pub use randomness::{SeededRandomness, SystemRandomness};
+pub use randomness::{ManyDraws, SeededRandomness, SystemRandomness};
 
 use lrgeo_geo::Invalid;
 
@@ -100,6 +100,11 @@ impl Urn {
     /// Draws a report.
     pub fn draw(&self, randomness: &mut SystemRandomness) -> Result<usize, DrawError> {
         self.pick(randomness)
+    }
+
+    /// Draws one of many reports.
+    pub fn draw_one_of(&self, many: &mut ManyDraws) -> Result<usize, DrawError> {
+        self.pick(many)
     }
 
     /// Draws as an experiment or a test does: the same seed, the same reports. Never for a person.

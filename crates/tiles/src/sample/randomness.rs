@@ -44,6 +44,31 @@ impl SystemRandomness {
     }
 }
 
+/// The same generator, asked for the bits of many draws at once, for one call that draws many reports. Not to be kept: a
+/// process that forks would have the same bits twice.
+#[derive(Debug, Default)]
+pub struct ManyDraws {
+    ahead: Vec<u128>,
+}
+
+/// So many draws at once.
+const AHEAD: usize = 1024;
+
+impl Bits for ManyDraws {
+    type Failure = DrawError;
+
+    fn bits(&mut self) -> Result<u128, DrawError> {
+        if let Some(bits) = self.ahead.pop() {
+            return Ok(bits);
+        }
+        let mut bytes = [0; 16 * AHEAD];
+        getrandom::fill(&mut bytes)?;
+        let number = |chunk: &[u8]| chunk.try_into().map(u128::from_le_bytes).unwrap_or_default();
+        self.ahead.extend(bytes.chunks_exact(16).map(number));
+        self.ahead.pop().ok_or(DrawError::TooExtreme)
+    }
+}
+
 /// The same bits for the same seed, for tests and experiments. Predictable: whoever reports with it
 /// reports where they are.
 #[derive(Clone, Debug)]

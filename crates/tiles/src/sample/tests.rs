@@ -79,3 +79,22 @@ fn the_system_gives_different_numbers_that_are_never_zero_or_one() {
     let units: Vec<f64> = (0..1000).map(|_| system.unit().unwrap()).collect();
     assert!(units.iter().all(|u| *u > 0.0 && *u < 1.0));
 }
+
+#[test]
+fn many_draws_follow_the_row_and_never_repeat_their_bits() {
+    let row = [0.5, 0.25, 0.125, 0.125];
+    let urn = Urn::new(&row).unwrap();
+    let mut many = ManyDraws::default();
+    let mut counts = [0u32; 4];
+    for _ in 0..100_000 {
+        counts[urn.draw_one_of(&mut many).unwrap()] += 1;
+    }
+    for (count, p) in counts.iter().zip(row) {
+        let expected = 100_000.0 * p;
+        assert!((f64::from(*count) - expected).abs() < 5.0 * expected.sqrt(), "{counts:?}");
+    }
+    let mut seen: Vec<u128> = (0..5_000).map(|_| many.bits().unwrap()).collect();
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), 5_000);
+}
