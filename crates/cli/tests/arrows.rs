@@ -1,6 +1,6 @@
 //! The crates and their arrows: what ARCHITECTURE.md draws is what cargo says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 /// From the bottom up. A crate may use the crates of lower floors and nothing else of ours.
@@ -64,5 +64,61 @@ fn arrows_point_down() {
             drawn.contains(&format!("crates/{folder}")),
             "ARCHITECTURE.md does not mention {name}"
         );
+    }
+}
+
+/// What the smallest client is made of, itself included: 162 when it was one piece with the map, the solvers and the files.
+const SMALLEST_CLIENT: usize = 42;
+
+#[test]
+fn the_smallest_client_stays_small() {
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--offline", "-p", "lrgeo-client", "--no-default-features"])
+        .args(["--edges", "normal", "--prefix", "none", "--format", "{p}"])
+        .args(["--target", "x86_64-unknown-linux-gnu"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let crates: BTreeSet<&str> =
+        text.lines().map(|line| line.split(" (").next().unwrap_or(line)).collect();
+    assert!(crates.len() > 10, "cargo tree says something else: {text}");
+    assert!(crates.len() <= SMALLEST_CLIENT, "{} crates: {crates:#?}", crates.len());
+    for name in ["rayon", "osmpbf", "csv", "zip", "clarabel", "faer", "ureq", "lrgeo-map"] {
+        let found = crates.iter().find(|line| line.split(' ').next() == Some(name));
+        assert!(found.is_none(), "a phone needs no {name}");
+    }
+}
+
+#[test]
+fn what_a_phone_needs_has_no_files_clocks_or_threads() {
+    // Whoever leaves out the features of these files leaves out what they call.
+    const WITH_FEATURES: [&str; 4] = [
+        "client/src/state/file.rs",
+        "client/src/clock.rs",
+        "client/src/http.rs",
+        "client/src/offload/mod.rs",
+    ];
+    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut folders =
+        ["geo/src", "tiles/src", "client/src", "protocol/src"].map(|f| crates.join(f)).to_vec();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            if path.file_name().is_some_and(|name| name == "tests.rs")
+                || WITH_FEATURES.iter().any(|known| path.ends_with(known))
+            {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("a file");
+            for word in ["std::fs", "SystemTime", "Instant::", "std::thread", "std::net"] {
+                assert!(!text.contains(word), "{} uses {word}", path.display());
+            }
+        }
     }
 }

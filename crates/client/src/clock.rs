@@ -9,9 +9,11 @@ pub trait Clock {
 }
 
 /// The clock of the machine.
+#[cfg(feature = "system")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
+#[cfg(feature = "system")]
 impl Clock for SystemClock {
     fn since_1970(&self) -> Duration {
         // A clock before 1970 counts as 1970: the ledger then sees it going backwards.

@@ -3,6 +3,8 @@
 //! The file says how steep the noise is and which place each outcome is reported as. What it promises between any two coordinates is worked out
 //! here, from its bytes; the server learns the report and nothing else.
 
+use std::future::ready;
+
 use lrgeo_geo::Coord;
 use lrgeo_protocol::Digest;
 use lrgeo_protocol::quiet::Request;
@@ -12,7 +14,7 @@ use lrgeo_tiles::{Manifest, Places};
 use crate::outcome::{Accuracy, Learnt, Row};
 use crate::policy::Policy;
 use crate::session::Common;
-use crate::transport::Quiet;
+use crate::steps::Wire;
 use crate::{ClientError, Mode};
 
 /// A city at 2/km has some ten kilobytes.
@@ -26,8 +28,8 @@ pub struct Noise {
 
 impl Noise {
     /// Fetches and checks it; the same for everybody.
-    pub fn fetch(
-        server: &dyn Quiet,
+    pub async fn fetch(
+        wire: &Wire,
         policy: &Policy,
         manifest: &Manifest,
         places: &Places,
@@ -38,7 +40,7 @@ impl Noise {
         };
         policy.allow_epsilon(manifest.guarantee()?.epsilon.value())?;
         let bytes =
-            server.ask(&Request::Noise(Digest(entry.hash.0)), entry.bytes.min(MOST_FILE))?;
+            wire.ask(Request::Noise(Digest(entry.hash.0)), entry.bytes.min(MOST_FILE)).await?;
         let (noise, proven) = manifest.open_noise(&bytes.body, places)?;
         Ok(Self { noise, proven })
     }
@@ -51,7 +53,7 @@ impl Noise {
             epsilon_per_km: common.ground.epsilon.value().max(self.proven),
             compared: common.ground.places(),
             learnt: Learnt::Report,
-            accuracy: Box::new(|report| Some(self.accuracy(common, report))),
+            accuracy: Box::new(|report| Box::pin(ready(Some(self.accuracy(common, report))))),
         })
     }
 

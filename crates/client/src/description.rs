@@ -4,17 +4,25 @@ use std::sync::Mutex;
 
 use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
 use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph, relevant_places};
+use lrgeo_mechanism::rows::Round;
+use lrgeo_mechanism::verify::promised;
 use lrgeo_mechanism::{Geography, Plan, Radii, RangeRule};
 use lrgeo_protocol::VERSION;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::public::{MapDescription, Parameters, Range};
+use lrgeo_protocol::quiet::Request;
 use lrgeo_tiles::{Epsilon, Hash, Manifest, Notion, Places};
 
 use crate::ground::OwnPlace;
+use crate::policy::{Policy, Refused, distinct_places};
+use crate::session::Common;
 use crate::slice::Slice;
-use crate::{ClientError, Lie};
+use crate::steps::Wire;
+use crate::{ClientError, Lie, Mode};
 
 const WHAT: &str = "map description";
+/// A description of a city of 100,000 places has about 3 MB.
+const MOST_DESCRIPTION: u64 = 256 << 20;
 
 /// A description that the signed manifest speaks of, whose numbers were found right, and what follows from it.
 pub struct Described {
@@ -31,6 +39,25 @@ pub struct Described {
 }
 
 impl Described {
+    /// Fetches the one that the manifest speaks of, the same for everybody, and the epsilon that it has if the owner accepts that.
+    pub(crate) async fn fetch(
+        wire: &Wire,
+        policy: &Policy,
+        (mode, going): (Mode, &[(String, f64)]),
+        manifest: &Manifest,
+        places: &Places,
+    ) -> Result<(Box<Self>, Epsilon), ClientError> {
+        if manifest.description.is_none() {
+            let reason = "its manifest speaks of no description";
+            return Err(ClientError::NotOffered { mode, reason });
+        }
+        let bytes = wire.ask(Request::Map, MOST_DESCRIPTION).await?.body;
+        let described = Self::open(&bytes, manifest, places)?.going(going)?;
+        let epsilon = described.plan.epsilon;
+        policy.allow_epsilon(epsilon.value())?;
+        Ok((Box::new(described), epsilon))
+    }
+
     /// Checks the hash, version and every number of a description. Places and prior are those of the manifest.
     pub fn open(bytes: &[u8], manifest: &Manifest, places: &Places) -> Result<Self, Lie> {
         let wrong = |field, reason: &str| Lie::nonsense(WHAT, field, reason);
@@ -152,6 +179,28 @@ impl Described {
     fn capped(&self, relevant_max: Option<usize>) -> Plan {
         let radii = Radii { relevant_max, ..self.plan.radii };
         Plan { radii, ..self.plan.clone() }
+    }
+}
+
+impl Common {
+    /// Enough relevant places, counted here.
+    pub(crate) fn allow_relevant(&self, policy: &Policy, relevant: &[u32]) -> Result<(), Refused> {
+        let coords = self.places.coords();
+        policy.allow_relevant(distinct_places(coords, relevant), coords.len())
+    }
+
+    /// The epsilon that the rows of a user's own matrix have between every two of them, whatever gamma the server wants
+    /// compared; refused above the owner's.
+    pub(crate) fn effective_epsilon(
+        &self,
+        policy: &Policy,
+        round: &Round,
+    ) -> Result<f64, ClientError> {
+        let claimed = self.ground.epsilon;
+        let finding = promised(round, self.places.coords(), claimed, f64::INFINITY);
+        let epsilon = finding.effective_epsilon.max(claimed.value());
+        policy.allow_epsilon(epsilon)?;
+        Ok(epsilon)
     }
 }
 

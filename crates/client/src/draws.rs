@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lrgeo_geo::rng::SplitMix;
-use lrgeo_mechanism::MechanismError;
+use lrgeo_tiles::DrawError;
 use lrgeo_tiles::sample::{SeededRandomness, SystemRandomness, Urn};
 
 mod sealed {
@@ -20,23 +20,23 @@ mod sealed {
 /// Where a client's randomness comes from.
 pub trait Draws: sealed::Sealed {
     /// Draws a report from a row over all places.
-    fn report(&mut self, row: &[f64]) -> Result<u32, MechanismError>;
+    fn report(&mut self, row: &[f64]) -> Result<u32, DrawError>;
 
     /// A uniform number below `count`, which is positive.
-    fn below(&mut self, count: usize) -> Result<usize, MechanismError>;
+    fn below(&mut self, count: usize) -> Result<usize, DrawError>;
 }
 
 impl Draws for SystemRandomness {
-    fn report(&mut self, row: &[f64]) -> Result<u32, MechanismError> {
+    fn report(&mut self, row: &[f64]) -> Result<u32, DrawError> {
         Ok(Urn::new(row)?.draw(self)? as u32)
     }
 
-    fn below(&mut self, count: usize) -> Result<usize, MechanismError> {
+    fn below(&mut self, count: usize) -> Result<usize, DrawError> {
         let count = count.max(1) as u64;
         // The largest multiple of `count` that fits: above it numbers would be favoured.
         let fair = u64::MAX - u64::MAX % count;
         loop {
-            let number = getrandom::u64()?;
+            let number = self.number()?;
             if number < fair {
                 return Ok((number % count) as usize);
             }
@@ -77,7 +77,7 @@ impl Rehearsal {
 }
 
 impl Draws for Rehearsal {
-    fn report(&mut self, row: &[f64]) -> Result<u32, MechanismError> {
+    fn report(&mut self, row: &[f64]) -> Result<u32, DrawError> {
         // The row must be one to draw from, forced or not.
         let urn = Urn::new(row)?;
         if let Some(record) = &self.record {
@@ -86,13 +86,13 @@ impl Draws for Rehearsal {
         Ok(self.forced.pop_front().unwrap_or_else(|| urn.rehearse(&mut self.rows) as u32))
     }
 
-    fn below(&mut self, count: usize) -> Result<usize, MechanismError> {
+    fn below(&mut self, count: usize) -> Result<usize, DrawError> {
         Ok((self.numbers.bits() % count.max(1) as u64) as usize)
     }
 }
 
 /// A uniformly random order of `0..count` (Fisher-Yates).
-pub fn shuffled(draws: &mut dyn Draws, count: usize) -> Result<Vec<usize>, MechanismError> {
+pub fn shuffled(draws: &mut dyn Draws, count: usize) -> Result<Vec<usize>, DrawError> {
     let mut order: Vec<usize> = (0..count).collect();
     for last in (1..count).rev() {
         order.swap(last, draws.below(last + 1)?);

@@ -1,8 +1,7 @@
 //! Why there is no report.
 
-use lrgeo_mechanism::MechanismError;
 use lrgeo_protocol::{Digest, Refusal};
-use lrgeo_tiles::{Issued, TileError};
+use lrgeo_tiles::{DrawError, Issued, TileError};
 
 use crate::Mode;
 use crate::policy::Refused;
@@ -86,9 +85,22 @@ pub enum ClientError {
     /// The state cannot be used.
     #[error(transparent)]
     State(#[from] StateError),
-    /// The programme has no solution, or there is no randomness.
+    /// The row is none, or there is no randomness.
     #[error(transparent)]
-    Mechanism(#[from] MechanismError),
+    Draw(#[from] DrawError),
+    /// The programme has no solution.
+    #[cfg(feature = "local")]
+    #[error(transparent)]
+    Mechanism(#[from] lrgeo_mechanism::MechanismError),
+    /// A mode that was left out of this client, or that its transport cannot speak.
+    #[error("the mode `{mode}` is not part of this client")]
+    NotHere {
+        /// The mode.
+        mode: Mode,
+    },
+    /// Asked for a step after the last one.
+    #[error("this report is over; begin another")]
+    Over,
 }
 
 /// Something that a server sent and that is not true. Each one is a reason not to believe anything else.

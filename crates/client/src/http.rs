@@ -127,6 +127,10 @@ impl Server for Http {
     fn name(&self) -> &str {
         &self.base
     }
+
+    fn offload(&self) -> Option<&dyn Offload> {
+        Some(self)
+    }
 }
 
 fn bearer(ticket: &Joined) -> String {

@@ -19,12 +19,11 @@ use lrgeo_tiles::Hash;
 use crate::description::Described;
 use crate::draws::Draws;
 use crate::ground::OwnPlace;
-use crate::outcome::{Accuracy, Learnt, Row};
+use crate::outcome::{Accuracy, AccuracyOf, Learnt, Row};
 use crate::session::Common;
 use crate::slice::Slice;
-use crate::state::Kept;
+use crate::steps::{Open, Wire};
 use crate::tiles::Tiling;
-use crate::transport::Quiet;
 use crate::{ClientError, Lie, Mode};
 
 const WHAT: &str = "slice of the cost table";
@@ -51,12 +50,12 @@ pub fn offered<'a>(common: &Common, described: &'a Described) -> Result<&'a Loca
 
 /// The row of a place over all places: fetches the slice of its tile among others, solves, and verifies the result as
 /// strictly as that of a server.
-pub fn row<'a>(
-    server: &'a dyn Quiet,
+pub async fn row<'a>(
+    wire: &'a Wire,
     common: &'a Common,
     described: &'a Described,
     place: &OwnPlace,
-    kept: &mut Kept,
+    kept: &mut Open<'_>,
     draws: &mut dyn Draws,
 ) -> Result<Row<'a>, ClientError> {
     let local = offered(common, described)?;
@@ -69,10 +68,10 @@ pub fn row<'a>(
     let own = tiling.tile_of(place);
     let memory = &mut kept.state.memory;
     let chosen = tiling.choose(&policy, &common.ground, place, memory, draws)?;
-    kept.commit()?;
+    kept.commit().await?;
     let mut fetched = BTreeMap::new();
     for &number in &chosen.tiles {
-        fetched.insert(number, fetch(server, local, number)?);
+        fetched.insert(number, fetch(wire, local, number).await?);
     }
     let own = own.and_then(|number| Some((number, fetched.get(&number)?)));
     let (number, bytes) = own.ok_or_else(|| Lie::nonsense(WHAT, "tiles", "lack your own"))?;
@@ -81,29 +80,25 @@ pub fn row<'a>(
     let epsilon_per_km = common.effective_epsilon(&policy, &round)?;
     let compared = round.users[0].relevant.len();
     let values = round.spread(round.users[0].deployed());
-    let accuracy = move |report: u32| {
-        let number = tiling.tile_of(&OwnPlace(report))?;
-        // Asking for the tile of a report tells nothing that the report does not.
-        let bytes = match fetched.get(&number) {
-            Some(bytes) => bytes.clone(),
-            None => fetch(server, local, number).ok()?,
-        };
-        let slices = open(common, described, number, &bytes).ok()?;
-        accuracy(common, described, local, &slices, report).ok()
-    };
-    Ok(Row {
-        values,
-        epsilon_per_km,
-        compared,
-        learnt: Learnt::of_tiles(chosen),
-        accuracy: Box::new(accuracy),
-    })
+    let accuracy: AccuracyOf<'a> = Box::new(move |report| {
+        Box::pin(async move {
+            let number = tiling.tile_of(&OwnPlace(report))?;
+            // Asking for the tile of a report tells nothing that the report does not.
+            let bytes = match fetched.remove(&number) {
+                Some(bytes) => bytes,
+                None => fetch(wire, local, number).await.ok()?,
+            };
+            let slices = open(common, described, number, &bytes).ok()?;
+            accuracy(common, described, local, &slices, report).ok()
+        })
+    });
+    Ok(Row { values, epsilon_per_km, compared, learnt: Learnt::of_tiles(chosen), accuracy })
 }
 
 /// The bytes of a slice of the cost table, as the description names them.
-fn fetch(server: &dyn Quiet, local: &Local, number: u32) -> Result<Vec<u8>, ClientError> {
+async fn fetch(wire: &Wire, local: &Local, number: u32) -> Result<Vec<u8>, ClientError> {
     let file = local.table_tiles[number as usize];
-    let bytes = server.ask(&Request::TableTile(file.hash), file.bytes.min(MOST_SLICE))?.body;
+    let bytes = wire.ask(Request::TableTile(file.hash), file.bytes.min(MOST_SLICE)).await?.body;
     match Hash::of(&bytes).0 == file.hash.0 {
         true => Ok(bytes),
         false => Err(Lie::OtherBytes { what: WHAT }.into()),

@@ -1,5 +1,7 @@
 //! What a report came to, for the person who made it.
 
+use std::pin::Pin;
+
 use lrgeo_protocol::Digest;
 use lrgeo_protocol::public::Target;
 use lrgeo_tiles::{PublicKey, posterior_radius_km};
@@ -99,8 +101,9 @@ pub struct Times {
     pub sending: f64,
 }
 
-/// How far off a report may be; `None` where that cannot be worked out.
-pub type AccuracyOf<'a> = Box<dyn Fn(u32) -> Option<Accuracy> + 'a>;
+/// How far off a report may be, which may have to be asked for; `None` where that cannot be worked out.
+pub type AccuracyOf<'a> =
+    Box<dyn FnOnce(u32) -> Pin<Box<dyn Future<Output = Option<Accuracy>> + 'a>> + 'a>;
 
 /// A row to draw from, and what is known about it.
 pub struct Row<'a> {

@@ -3,6 +3,8 @@
 //! Nothing here can say more than [`Request`] can: two places of one tile make the same requests, and where all tiles are
 //! fetched, all places do.
 
+use std::future::ready;
+
 use lrgeo_protocol::Digest;
 use lrgeo_protocol::quiet::Request;
 use lrgeo_tiles::{Manifest, Places, Tile, check_rows};
@@ -12,18 +14,17 @@ use crate::ground::OwnPlace;
 use crate::outcome::{Accuracy, Learnt, Row};
 use crate::policy::Policy;
 use crate::session::Common;
-use crate::state::Kept;
+use crate::steps::{Open, Wire};
 use crate::tiles::Tiling;
-use crate::transport::Quiet;
 use crate::{ClientError, Lie, Mode};
 
 /// Files are as long as the manifest says, and no manifest may say more than this.
 const MOST_FILE: u64 = 256 << 20;
 
 /// Fetches the list of places; the same for everybody.
-pub fn fetch_places(server: &dyn Quiet, manifest: &Manifest) -> Result<Places, ClientError> {
+pub async fn fetch_places(wire: &Wire, manifest: &Manifest) -> Result<Places, ClientError> {
     let hash = Digest(manifest.places.hash.0);
-    let bytes = server.ask(&Request::Places(hash), manifest.places.bytes.min(MOST_FILE))?.body;
+    let bytes = wire.ask(Request::Places(hash), manifest.places.bytes.min(MOST_FILE)).await?.body;
     Ok(manifest.open_places(&bytes)?)
 }
 
@@ -40,11 +41,11 @@ pub fn allow(policy: &Policy, manifest: &Manifest) -> Result<(), ClientError> {
 
 /// The row of a place over all places: fetches its tile and others, and believes nothing of them before hashes, sums and
 /// every two rows, as they are drawn from, are found right.
-pub fn row<'a>(
-    server: &dyn Quiet,
+pub async fn row<'a>(
+    wire: &Wire,
     common: &'a Common,
     place: &OwnPlace,
-    kept: &mut Kept,
+    kept: &mut Open<'_>,
     draws: &mut dyn Draws,
 ) -> Result<Row<'a>, ClientError> {
     let Common { manifest, places, ground, .. } = common;
@@ -52,12 +53,12 @@ pub fn row<'a>(
     let tiling = Tiling::new(manifest, common.members.clone(), bytes, places);
     let policy = kept.state.policy;
     let chosen = tiling.choose(&policy, ground, place, &mut kept.state.memory, draws)?;
-    kept.commit()?;
+    kept.commit().await?;
     let mut tiles = Vec::with_capacity(chosen.tiles.len());
     for &number in &chosen.tiles {
         let entry = &manifest.tiles[number as usize];
         let request = Request::Tile(Digest(entry.hash.0));
-        let bytes = server.ask(&request, entry.bytes.min(MOST_FILE))?.body;
+        let bytes = wire.ask(request, entry.bytes.min(MOST_FILE)).await?.body;
         let members = &common.members[number as usize];
         tiles.push(manifest.open_tile(number as usize, members, &bytes)?);
     }
@@ -69,7 +70,7 @@ pub fn row<'a>(
         epsilon_per_km: ground.epsilon.value(),
         compared: chosen.places,
         learnt: Learnt::of_tiles(chosen),
-        accuracy: Box::new(move |report| Some(accuracy(common, &tiles, report))),
+        accuracy: Box::new(move |report| Box::pin(ready(Some(accuracy(common, &tiles, report))))),
     })
 }
 

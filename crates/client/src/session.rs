@@ -1,25 +1,24 @@
 //! One way to a row in each mode, behind one type.
 
 use lrgeo_geo::Coord;
-use lrgeo_mechanism::rows::Round;
-use lrgeo_mechanism::verify::promised;
 use lrgeo_protocol::Digest;
-use lrgeo_protocol::quiet::Request;
 use lrgeo_tiles::{Manifest, Places, PublicKey};
 
 use crate::clock::Clock;
 use crate::coordinates::Noise;
 use crate::draws::Draws;
 use crate::ground::Ground;
+#[cfg(feature = "offload")]
+use crate::offload;
 use crate::outcome::Row;
-use crate::policy::{Policy, Refused, Terms, distinct_places, likely_places};
-use crate::state::{Kept, State};
-use crate::transport::{Quiet, Server};
+use crate::policy::{Terms, likely_places};
+use crate::state::State;
+use crate::steps::{Open, Wire};
+use crate::transport::Offload;
 use crate::trust::{self, Current};
-use crate::{ClientError, Described, Lie, Mode, local, offload, published};
-
-/// A description of a city of 100,000 places has about 3 MB.
-const MOST_DESCRIPTION: u64 = 256 << 20;
+use crate::{ClientError, Lie, Mode, published};
+#[cfg(feature = "local")]
+use crate::{Described, local};
 
 /// What every mode has once the public files are found right; nobody's place is known yet.
 pub struct Common {
@@ -33,31 +32,11 @@ pub struct Common {
     pub ground: Ground,
 }
 
-impl Common {
-    /// Enough relevant places, counted here.
-    pub(crate) fn allow_relevant(&self, policy: &Policy, relevant: &[u32]) -> Result<(), Refused> {
-        let coords = self.places.coords();
-        policy.allow_relevant(distinct_places(coords, relevant), coords.len())
-    }
-
-    /// The epsilon that the rows of a user's own matrix have between every two of them, whatever gamma the server wants
-    /// compared; refused above the owner's.
-    pub(crate) fn effective_epsilon(
-        &self,
-        policy: &Policy,
-        round: &Round,
-    ) -> Result<f64, ClientError> {
-        let claimed = self.ground.epsilon;
-        let finding = promised(round, self.places.coords(), claimed, f64::INFINITY);
-        let epsilon = finding.effective_epsilon.max(claimed.value());
-        policy.allow_epsilon(epsilon)?;
-        Ok(epsilon)
-    }
-}
-
 /// A server whose public files were found right, in one mode.
 pub struct Session<'a> {
-    server: &'a dyn Server,
+    wire: &'a Wire,
+    #[cfg_attr(not(feature = "offload"), allow(dead_code))]
+    offload: Option<&'a dyn Offload>,
     common: Common,
     way: Way,
     first_use: bool,
@@ -67,58 +46,81 @@ pub struct Session<'a> {
 enum Way {
     Coordinates(Box<Noise>),
     Published,
+    #[cfg(feature = "local")]
     Local(Box<Described>),
+    #[cfg(feature = "offload")]
     Offload(Box<Described>),
+}
+
+/// What is asked of a server, by whom it is to be signed, and when.
+pub struct Asked<'a> {
+    /// What the server is called.
+    pub server: &'a str,
+    /// The way to a report.
+    pub mode: Mode,
+    /// How often the user goes each way, by name.
+    pub going: &'a [(String, f64)],
+    /// The operator's key, as the owner knows it.
+    pub key: Option<PublicKey>,
+    /// Whether the owner agrees to weaker terms than before.
+    pub consent: bool,
+    /// Seconds since 1970.
+    pub now: u64,
 }
 
 impl<'a> Session<'a> {
     /// Fetches and checks what everybody gets, holds it against the owner's policy, and pins it.
-    pub fn open(
-        server: &'a dyn Server,
+    pub async fn open(
+        wire: &'a Wire,
+        offload: Option<&'a dyn Offload>,
         state: &mut State,
-        mode: Mode,
-        going: &[(String, f64)],
-        (key, consent): (Option<PublicKey>, bool),
-        now: u64,
+        asked: Asked<'_>,
     ) -> Result<Self, ClientError> {
+        let Asked { server: name, mode, key, consent, now, .. } = asked;
         let policy = state.policy;
         policy.allow_mode(mode)?;
-        let quiet: &dyn Quiet = server;
-        let name = server.name();
-        let current = trust::current(quiet, name, state, key, now)?;
+        let current = trust::current(wire, name, state, key, now).await?;
         let manifest = current.signed.manifest.clone();
         if mode == Mode::Published {
             published::allow(&policy, &manifest)?;
         }
-        let places = published::fetch_places(quiet, &manifest)?;
+        let places = published::fetch_places(wire, &manifest).await?;
         let members = manifest.members(&places)?;
         let (way, epsilon) = match mode {
             Mode::Coordinates => {
-                let noise = Noise::fetch(quiet, &policy, &manifest, &places)?;
+                let noise = Noise::fetch(wire, &policy, &manifest, &places).await?;
                 (Way::Coordinates(Box::new(noise)), manifest.guarantee()?.epsilon)
             }
             Mode::Published => (Way::Published, manifest.guarantee()?.epsilon),
-            Mode::Local | Mode::Offload => {
-                let described = describe(quiet, mode, &manifest, &places, going)?;
-                let epsilon = described.plan.epsilon;
-                policy.allow_epsilon(epsilon.value())?;
-                match mode {
-                    Mode::Local => (Way::Local(described), epsilon),
-                    _ => (Way::Offload(described), epsilon),
-                }
+            #[cfg(feature = "local")]
+            Mode::Local => {
+                let (described, epsilon) =
+                    Described::fetch(wire, &policy, (mode, asked.going), &manifest, &places)
+                        .await?;
+                (Way::Local(described), epsilon)
             }
+            #[cfg(feature = "offload")]
+            Mode::Offload => {
+                let (described, epsilon) =
+                    Described::fetch(wire, &policy, (mode, asked.going), &manifest, &places)
+                        .await?;
+                (Way::Offload(described), epsilon)
+            }
+            #[cfg(not(all(feature = "local", feature = "offload")))]
+            _ => return Err(ClientError::NotHere { mode }),
         };
         let map = Digest(manifest.map.0);
         let ground = Ground::new(current.operator, map, epsilon, places.coords().to_vec())
             .ok_or_else(|| Lie::nonsense("manifest", "places", "are fewer than two"))?;
         let common = Common { manifest, places, members, ground };
+        #[cfg(feature = "local")]
         if let Way::Local(described) = &way {
             local::offered(&common, described)?;
         }
         let terms = terms(&common);
         trust::accept(state, name, &current, (mode, terms), consent, now)?;
         let Current { first_use, .. } = current;
-        Ok(Self { server, common, way, first_use })
+        Ok(Self { wire, offload, common, way, first_use })
     }
 
     /// Whether the key was believed without knowing it.
@@ -132,21 +134,27 @@ impl<'a> Session<'a> {
     }
 
     /// The verified row of somebody at a coordinate, over all places.
-    pub fn row(
+    pub async fn row(
         &self,
         at: Coord,
-        kept: &mut Kept,
+        kept: &mut Open<'_>,
         draws: &mut dyn Draws,
-        clock: &dyn Clock,
+        #[cfg_attr(not(feature = "offload"), allow(unused_variables))] clock: &dyn Clock,
     ) -> Result<Row<'_>, ClientError> {
-        let Self { server, common, .. } = self;
+        let Self { wire, common, .. } = self;
         let place = || common.ground.locate(at);
         match &self.way {
             Way::Coordinates(noise) => noise.row(common, at),
-            Way::Published => published::row(*server, common, &place()?, kept, draws),
-            Way::Local(described) => local::row(*server, common, described, &place()?, kept, draws),
+            Way::Published => published::row(wire, common, &place()?, kept, draws).await,
+            #[cfg(feature = "local")]
+            Way::Local(described) => {
+                local::row(wire, common, described, &place()?, kept, draws).await
+            }
+            #[cfg(feature = "offload")]
             Way::Offload(described) => {
-                offload::row(*server, common, described, &place()?, kept, draws, clock)
+                let not_here = ClientError::NotHere { mode: Mode::Offload };
+                let server = self.offload.ok_or(not_here)?;
+                offload::row(server, common, described, &place()?, kept, draws, clock).await
             }
         }
     }
@@ -169,20 +177,4 @@ fn terms(common: &Common) -> Terms {
         reach_km: common.ground.reach_km,
         likely_places: likely_places(places.coords(), places.prior(), &all),
     }
-}
-
-/// Fetches the description that the manifest speaks of; the same for everybody.
-fn describe(
-    server: &dyn Quiet,
-    mode: Mode,
-    manifest: &Manifest,
-    places: &Places,
-    going: &[(String, f64)],
-) -> Result<Box<Described>, ClientError> {
-    if manifest.description.is_none() {
-        let reason = "its manifest speaks of no description";
-        return Err(ClientError::NotOffered { mode, reason });
-    }
-    let bytes = server.ask(&Request::Map, MOST_DESCRIPTION)?.body;
-    Ok(Box::new(Described::open(&bytes, manifest, places)?.going(going)?))
 }

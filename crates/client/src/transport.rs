@@ -34,10 +34,15 @@ pub trait Offload {
     fn matrix(&self, ticket: &Joined) -> Result<UserMatrix, TransportError>;
 }
 
-/// A server for all modes.
-pub trait Server: Quiet + Offload {
+/// A server that may be waited for.
+pub trait Server: Quiet {
     /// What it is called where keys are pinned: its address.
     fn name(&self) -> &str;
+
+    /// The same server for the mode `offload`, where it can be spoken with like that.
+    fn offload(&self) -> Option<&dyn Offload> {
+        None
+    }
 }
 
 /// Why there is no answer.

@@ -9,7 +9,8 @@ use lrgeo_tiles::{Hash, Link, PublicKey, SignedManifest, TileError, follow, peek
 
 use crate::policy::Terms;
 use crate::state::{Fork, Pinned, State};
-use crate::transport::{Answer, Quiet};
+use crate::steps::Wire;
+use crate::transport::Answer;
 use crate::{ClientError, Lie, Mode};
 
 /// A manifest is JSON, with a line per tile and per square of the grid.
@@ -34,19 +35,19 @@ pub struct Current {
 
 /// Fetches the manifest of a server and everything between it and the one that is known; the same for everybody who
 /// knows the same one.
-pub fn current(
-    server: &dyn Quiet,
+pub async fn current(
+    wire: &Wire,
     name: &str,
     state: &mut State,
     given: Option<PublicKey>,
     now: u64,
 ) -> Result<Current, ClientError> {
-    let Answer { body: bytes, key: offered } = server.ask(&Request::Manifest, MOST_MANIFEST)?;
-    let signature = server.ask(&Request::Signature, MOST_SIGNATURE)?.body;
+    let Answer { body: bytes, key: offered } = wire.ask(Request::Manifest, MOST_MANIFEST).await?;
+    let signature = wire.ask(Request::Signature, MOST_SIGNATURE).await?.body;
     let offered = offered.map(|key| key.parse::<PublicKey>()).transpose().map_err(Lie::Tiles)?;
     let current = match state.pinned_mut(name) {
         None => first(name, bytes, signature, given, offered)?,
-        Some(pinned) => later(server, pinned, bytes, signature, given, offered)?,
+        Some(pinned) => later(wire, pinned, bytes, signature, given, offered).await?,
     };
     let Link { issued, expires, .. } = current.signed.manifest.link;
     if expires.unix() <= now {
@@ -82,8 +83,8 @@ fn first(
 }
 
 /// A server that is known: what it shows is the known manifest, or follows it.
-fn later(
-    server: &dyn Quiet,
+async fn later(
+    wire: &Wire,
     pinned: &mut Pinned,
     bytes: Vec<u8>,
     signature: Vec<u8>,
@@ -121,7 +122,7 @@ fn later(
         }
         return Err(TileError::Older { issued: link.issued, known: pinned.issued }.into());
     }
-    let mut path = walk_back(server, pinned.sequence, link, bytes, signature)?;
+    let mut path = walk_back(wire, pinned.sequence, link, bytes, signature).await?;
     let Some((bytes, signature)) = path.pop() else {
         return Err(Lie::nonsense("manifest", "link", "leads nowhere").into());
     };
@@ -144,8 +145,8 @@ fn later(
 type Unread = (Vec<u8>, Vec<u8>);
 
 /// The manifests after number `known` up to the given one, which comes first.
-fn walk_back(
-    server: &dyn Quiet,
+async fn walk_back(
+    wire: &Wire,
     known: u64,
     mut link: Link,
     bytes: Vec<u8>,
@@ -158,12 +159,12 @@ fn walk_back(
     let mut path = vec![(bytes, signature)];
     while link.sequence > known + 1 {
         let hash = link.previous.ok_or_else(|| wrong("names none before it"))?;
-        let bytes = server.ask(&Request::Earlier(Digest(hash.0)), MOST_MANIFEST)?.body;
+        let bytes = wire.ask(Request::Earlier(Digest(hash.0)), MOST_MANIFEST).await?.body;
         if Hash::of(&bytes) != hash {
             return Err(Lie::OtherBytes { what: "an earlier manifest" }.into());
         }
         let ask = Request::EarlierSignature(Digest(hash.0));
-        let signature = server.ask(&ask, MOST_SIGNATURE)?.body;
+        let signature = wire.ask(ask, MOST_SIGNATURE).await?.body;
         let before = peek(&bytes)?;
         if before.sequence + 1 != link.sequence {
             return Err(wrong("does not count one by one").into());

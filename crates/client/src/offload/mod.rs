@@ -6,6 +6,7 @@
 mod check;
 mod upload;
 
+use std::future::ready;
 use std::time::Duration;
 
 use lrgeo_protocol::offload::{Joined, Phase};
@@ -15,7 +16,7 @@ use crate::draws::Draws;
 use crate::ground::OwnPlace;
 use crate::outcome::{Accuracy, Learnt, Row};
 use crate::session::Common;
-use crate::state::Kept;
+use crate::steps::Open;
 use crate::transport::Offload;
 use crate::{ClientError, Described, Mode};
 
@@ -30,12 +31,12 @@ const PATIENCE: Duration = Duration::from_secs(600);
 const PAUSE: Duration = Duration::from_millis(300);
 
 /// The row of a place over all places.
-pub fn row<'a>(
+pub(crate) async fn row<'a>(
     server: &dyn Offload,
     common: &'a Common,
     described: &Described,
     place: &OwnPlace,
-    kept: &mut Kept,
+    kept: &mut Open<'_>,
     draws: &mut dyn Draws,
     clock: &dyn Clock,
 ) -> Result<Row<'a>, ClientError> {
@@ -45,7 +46,7 @@ pub fn row<'a>(
     let centre =
         kept.state.memory.centre(&common.ground, place, || choose_centre(&relevant, draws))?;
     // Asked again after a crash, the circle is the same.
-    kept.commit()?;
+    kept.commit().await?;
     let table = server.circle(&circle(described, centre))?;
     let upload = prepare(described, place, table, draws)?;
     let joined = server.join(&upload.join)?;
@@ -61,7 +62,7 @@ pub fn row<'a>(
         epsilon_per_km,
         compared: upload.join.rows as usize,
         learnt,
-        accuracy: Box::new(move |_| Some(Accuracy::new(range_km, Mode::Offload))),
+        accuracy: Box::new(move |_| Box::pin(ready(Some(Accuracy::new(range_km, Mode::Offload))))),
     })
 }
 

@@ -1,9 +1,10 @@
 //! What a client remembers: the owner's policy, reports, spent epsilon, operators.
 //!
 //! [`State`] is plain data that reads and writes JSON; a [`Keeper`] puts the text somewhere safe
-//! ([`StateFile`]: one owner-only file). Everything fails closed: what cannot be read or written stops
+//! (`StateFile`: one owner-only file). Everything fails closed: what cannot be read or written stops
 //! the client before it draws or sends anything.
 
+#[cfg(feature = "system")]
 mod file;
 mod ledger;
 mod memory;
@@ -14,6 +15,7 @@ use lrgeo_protocol::Digest;
 use lrgeo_tiles::{Issued, PublicKey};
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "system")]
 pub use file::StateFile;
 pub use ledger::{Balance, Ledger, LedgerError, Limit, Spend};
 pub use memory::{Asked, Hidden, Memory, Recalled, Remembered};
@@ -218,8 +220,8 @@ fn upgrade(mut state: serde_json::Value) -> Option<serde_json::Value> {
 pub struct Kept {
     /// What is remembered.
     pub state: State,
-    keeper: Box<dyn Keeper>,
-    saved: Vec<u8>,
+    pub(crate) keeper: Box<dyn Keeper>,
+    pub(crate) saved: Vec<u8>,
 }
 
 impl Kept {
@@ -231,13 +233,22 @@ impl Kept {
 
     /// Writes the state if it changed. What may be sent next is on disk when this returns.
     pub fn commit(&mut self) -> Result<(), StateError> {
-        let text = self.state.to_bytes();
-        if text != self.saved {
-            self.keeper.save(&text)?;
-            self.saved = text;
-        }
-        Ok(())
+        commit(&self.state, &mut self.saved, &mut *self.keeper)
     }
+}
+
+/// Has a state kept if it is not the text that was kept last.
+pub(crate) fn commit(
+    state: &State,
+    saved: &mut Vec<u8>,
+    keeper: &mut dyn Keeper,
+) -> Result<(), StateError> {
+    let text = state.to_bytes();
+    if text != *saved {
+        keeper.save(&text)?;
+        *saved = text;
+    }
+    Ok(())
 }
 
 impl std::fmt::Debug for Kept {

@@ -257,4 +257,8 @@ impl Server for Shown {
     fn name(&self) -> &str {
         "http://operator"
     }
+
+    fn offload(&self) -> Option<&dyn Offload> {
+        Some(self)
+    }
 }

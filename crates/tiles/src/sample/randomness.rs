@@ -42,6 +42,11 @@ impl SystemRandomness {
     pub fn unit(&mut self) -> Result<f64, DrawError> {
         Bits::unit(self)
     }
+
+    /// A uniform number of 64 bits.
+    pub fn number(&mut self) -> Result<u64, DrawError> {
+        Ok(getrandom::u64()?)
+    }
 }
 
 /// The same generator, asked for the bits of many draws at once, for one call that draws many reports. Not to be kept: a
