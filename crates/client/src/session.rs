@@ -58,7 +58,8 @@ pub struct Asked<'a> {
     pub server: &'a str,
     /// The way to a report.
     pub mode: Mode,
-    /// How often the user goes each way, by name.
+    /// How often the user goes each way, by name: for the modes that make a matrix for it.
+    #[cfg_attr(not(any(feature = "local", feature = "offload")), expect(dead_code))]
     pub going: &'a [(String, f64)],
     /// The operator's key, as the owner knows it.
     pub key: Option<PublicKey>,
