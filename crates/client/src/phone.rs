@@ -121,6 +121,17 @@ impl<D: Draws> Phone<D> {
         self.obfuscate_over(at, mode, None)
     }
 
+    /// The same for a phone that lives as long as one report: the next one is made from the state that was kept.
+    pub fn obfuscate_once(mut self, at: Coord, mode: Mode) -> Steps<'static>
+    where
+        D: 'static,
+    {
+        let wire = Wire::default();
+        let line = wire.clone();
+        let work = async move { self.report(line, None, at, mode).await };
+        Steps::new(wire, Box::pin(work))
+    }
+
     /// The same, with a line for the mode `offload` that may be waited on.
     pub(crate) fn obfuscate_over<'a>(
         &'a mut self,

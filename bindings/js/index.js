@@ -1,0 +1,146 @@
+// The phone: opens a service, pins its key, verifies what it publishes, draws, remembers, keeps account. All of that is in WebAssembly; here is the loop
+// around it, which fetches and stores.
+
+import init, { Report } from "./wasm/lrgeo.js";
+
+/** A report that was not made, and why: `kind` is lie, policy, transport, storage, spent or other. */
+export class LrgeoError extends Error {
+  constructor({ kind, message }) {
+    super(message);
+    this.name = "LrgeoError";
+    this.kind = kind;
+  }
+}
+
+let ready;
+
+/** Loads the WebAssembly module once; `source` is a URL, a Response or its bytes, where the default does not find it. */
+export function load(source) {
+  ready ??= (async () => {
+    if (source === undefined && typeof process !== "undefined" && process.versions?.node) {
+      const { readFile } = await import("node:fs/promises");
+      source = await readFile(new URL("./wasm/lrgeo_bg.wasm", import.meta.url));
+    }
+    await init({ module_or_path: source ?? new URL("./wasm/lrgeo_bg.wasm", import.meta.url) });
+  })();
+  ready.catch(() => (ready = undefined));
+  return ready;
+}
+
+/** Remembers as long as the page lives. */
+export class MemoryStorage {
+  #text = null;
+  async get() {
+    return this.#text;
+  }
+  async set(text) {
+    this.#text = text;
+  }
+}
+
+/** Remembers in `localStorage`. */
+export class LocalStorage {
+  constructor(name = "lrgeo") {
+    this.name = name;
+  }
+  async get() {
+    return localStorage.getItem(this.name);
+  }
+  async set(text) {
+    localStorage.setItem(this.name, text);
+  }
+}
+
+const defaultStorage = () => (typeof localStorage === "undefined" ? new MemoryStorage() : new LocalStorage());
+
+/**
+ * A user of one service. Where you are stays in this object's calls: nothing that is fetched depends on it, and what is reported was drawn.
+ */
+export class Client {
+  #queue = Promise.resolve();
+
+  constructor(server, options = {}) {
+    const { storage = defaultStorage(), fetch = globalThis.fetch?.bind(globalThis), wasm, mode = "coordinates", ...rest } = options;
+    if (!fetch) throw new TypeError("lrgeo: this place has no fetch; pass one in the options");
+    Object.assign(this, { server: String(server).replace(/\/+$/, ""), storage, fetch, wasm, mode, options: rest });
+  }
+
+  /** A report for somebody at a coordinate. One after the other: each remembers what the one before kept. */
+  report({ lat, lon }, options = {}) {
+    const made = this.#queue.then(() => this.#report(lat, lon, options));
+    this.#queue = made.catch(() => {});
+    return made;
+  }
+
+  async #report(lat, lon, { mode = this.mode, ...more }) {
+    await load(this.wasm);
+    const kept = await this.storage.get();
+    const state = kept == null ? undefined : new TextEncoder().encode(kept);
+    const way = new Report(this.server, state, lat, lon, mode, JSON.stringify({ ...this.options, ...more }));
+    try {
+      for (;;) {
+        const step = JSON.parse(way.next());
+        if (step.done) return step.done;
+        if (step.failed) throw new LrgeoError(step.failed);
+        if (step.keep !== undefined) await this.#keep(way, step.keep);
+        else await this.#ask(way, step.ask);
+      }
+    } finally {
+      way.free();
+    }
+  }
+
+  async #keep(way, text) {
+    try {
+      await this.storage.set(text);
+      way.kept(undefined);
+    } catch (error) {
+      way.kept(String(error?.message ?? error));
+    }
+  }
+
+  /** What is sent is a function of the request alone: no cookies, no referrer, no cache of the browser's that would tell a second visit. */
+  async #ask(way, { method, path, body, media, mostBytes }) {
+    try {
+      const answer = await this.fetch(this.server + path, {
+        method,
+        headers: body ? { accept: media, "content-type": media } : { accept: path.startsWith("/v1/m") && path !== "/v1/map" ? "*/*" : media },
+        body: body ? new Uint8Array(body) : undefined,
+        credentials: "omit",
+        referrerPolicy: "no-referrer",
+        redirect: "error",
+        cache: "no-store",
+      });
+      const bytes = await limited(answer, answer.ok ? mostBytes : 1 << 16);
+      if (answer.ok) way.answer(bytes, answer.headers.get("x-lrgeo-key") ?? undefined);
+      else way.rejected(answer.status, bytes);
+    } catch (error) {
+      way.unreachable(String(error?.message ?? error));
+    }
+  }
+}
+
+/** The body, unless it is longer than there can be: then nothing of it is used. */
+async function limited(answer, most) {
+  const parts = [];
+  let length = 0;
+  const reader = answer.body?.getReader();
+  if (!reader) return new Uint8Array(await answer.arrayBuffer());
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > most) {
+      await reader.cancel();
+      throw new Error(`the answer is longer than ${most} bytes`);
+    }
+    parts.push(value);
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
