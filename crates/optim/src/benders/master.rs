@@ -134,12 +134,6 @@ impl Master {
         self.cuts.push(Cut { group, bounds_cost: false, bound, idle: 0 });
     }
 
-    /// What the cuts so far say that a group costs at least.
-    pub(super) fn at_least(&self, group: usize, y: &[f64]) -> f64 {
-        let cuts = self.cuts.iter().filter(|cut| cut.group == group && cut.bounds_cost);
-        cuts.map(|cut| cut.bound.at(y)).fold(0.0, f64::max)
-    }
-
     /// Whether any y is a variable.
     pub(super) fn has_shared(&self) -> bool {
         !self.shared.is_empty()

@@ -8,7 +8,6 @@
 //! `plain` has the letter ([`Guide`]). Subproblems are solved by column generation (`subproblem`).
 
 mod cholesky;
-mod learned;
 mod master;
 mod path;
 mod plain;
@@ -30,7 +29,6 @@ use crate::problem::Problem;
 use crate::settings::Settings;
 use crate::solution::{Solution, Status};
 use crate::verified;
-pub use learned::Policy;
 use master::{Master, Stage1};
 use path::Path;
 use subproblem::{Subproblem, Verdict};
@@ -73,13 +71,11 @@ pub struct Options {
     pub reports: f64,
     /// Which y is tried next.
     pub guide: Guide,
-    /// Which users are asked first; all where there is none.
-    pub policy: Option<Policy>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { absolute_gap: PAPER_GAP, reports: 1.0, guide: Guide::default(), policy: None }
+        Self { absolute_gap: PAPER_GAP, reports: 1.0, guide: Guide::default() }
     }
 }
 
@@ -236,18 +232,9 @@ fn judge_all(
     settings: &Settings,
     limits: &Limits,
 ) -> Vec<Verdict> {
-    judge_some(subproblems.iter().collect(), y, settings, limits)
-}
-
-/// Some of them.
-fn judge_some(
-    mut all: Vec<&Subproblem>,
-    y: &[f64],
-    settings: &Settings,
-    limits: &Limits,
-) -> Vec<Verdict> {
     let settings =
         Settings { gap: (settings.gap * 0.1).max(FINEST_GAP), progress: None, ..settings.clone() };
+    let mut all: Vec<&Subproblem> = subproblems.iter().collect();
     for_each(&mut all, settings.threads != 1, |(_, subproblem), (): &mut ()| {
         subproblem.judge(y, &settings, limits)
     })

@@ -5,10 +5,9 @@
 //! a matrix. The paper speaks of a long tail, which it cuts at 0.01 km. `InOut` tries the middle between the
 //! master's guess and the best y so far instead (Ben-Ameur and Neto).
 
-use super::learned::Memory;
 use super::master::Master;
-use super::subproblem::{Subproblem, Verdict};
-use super::{Guide, Options, consult, feasible_y, finish, guess, is_done, judge_some, take};
+use super::subproblem::Subproblem;
+use super::{Guide, Options, consult, feasible_y, finish, guess, is_done, take};
 use crate::direct::Limits;
 use crate::error::Error;
 use crate::incumbent::{Estimate, Incumbent};
@@ -35,14 +34,6 @@ pub(super) fn solve(
         Guide::InOut => feasible_y(problem, settings)?,
         _ => None,
     };
-    let units = master.units();
-    let mut users: Vec<Memory> = subproblems
-        .iter()
-        .map(|subproblem| {
-            let tied = subproblem.program.anchor.iter().filter(|tied| tied.is_some()).count();
-            Memory::new(tied as f64 / problem.columns() as f64, problem.columns())
-        })
-        .collect();
     let (mut last, mut stalled) = (Vec::new(), false);
     while best.iterations < MOST_ITERATIONS {
         best.iterations += 1;
@@ -60,48 +51,7 @@ pub(super) fn solve(
         let repeated = is_same(&y, &last);
         last.clone_from(&y);
         // Stage 2: every subproblem validates it, or proposes a cut.
-        let matrices = match &options.policy {
-            None => consult(&subproblems, &y, settings, &limits, &mut master),
-            Some(policy) => {
-                let all: Vec<usize> = (0..subproblems.len()).collect();
-                let first = match stalled {
-                    true => all.clone(),
-                    false => policy.first(&users, best.iterations, &y, &units),
-                };
-                let open = if best.cost().is_finite() {
-                    best.cost() - best.lower_bound
-                } else {
-                    best.mean_cost
-                };
-                let mut ask = |who: &[usize]| {
-                    let asked: Vec<&Subproblem> = who.iter().map(|&m| &subproblems[m]).collect();
-                    let mut matrices = Vec::new();
-                    for (&m, verdict) in who.iter().zip(judge_some(asked, &y, settings, &limits)) {
-                        match verdict {
-                            Verdict::Bounded { cut, matrix } => {
-                                let taught = cut.at(&y) - master.at_least(m, &y);
-                                users[m].note(best.iterations, &y, false, taught / open);
-                                master.require(m, cut);
-                                matrices.extend(matrix.map(|matrix| (m, matrix)));
-                            }
-                            Verdict::Unbounded { ray } => {
-                                users[m].note(best.iterations, &y, true, 1.0);
-                                master.forbid(m, ray);
-                            }
-                            Verdict::Stopped => {}
-                        }
-                    }
-                    matrices
-                };
-                let mut matrices = ask(&first);
-                if matrices.len() == first.len() {
-                    let rest: Vec<usize> = all.into_iter().filter(|m| !first.contains(m)).collect();
-                    matrices.extend(ask(&rest));
-                }
-                matrices.sort_by_key(|(m, _)| *m);
-                matrices.into_iter().map(|(_, matrix)| matrix).collect()
-            }
-        };
+        let matrices = consult(&subproblems, &y, settings, &limits, &mut master);
         take(&mut best, problem, &subproblems, &y, matrices);
         if best.cost() < before.0 && centre.is_some() {
             centre = Some(y);
