@@ -21,7 +21,7 @@ Examples:
 On Rome where the data is given, on the demo city otherwise. An interrupted run goes on where it stopped when
 it is started again with the same options. Open report/index.html; the numbers are beside it.")]
 pub struct Reproduce {
-    /// Three repeats instead of twenty, and smaller sizes.
+    /// Three repeats instead of twenty, and smaller sizes; on the demo city two instead of three.
     #[arg(long)]
     quick: bool,
     /// Where the Rome data is.
@@ -73,7 +73,7 @@ impl Reproduce {
         let pictures = pictures(&setup)?;
         let report = Report {
             verdict: verdict(&figures),
-            title: format!("LR-Geo's evaluation on {}", ground.name),
+            title: format!("LR-Geo's evaluation: {}", ground.name),
             settings: self.settings(&setup, begun)?,
             figures,
             pictures,

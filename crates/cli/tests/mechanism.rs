@@ -45,6 +45,23 @@ fn every_kind_is_built_verified_and_drawn_from() {
 }
 
 #[test]
+fn a_round_without_users_is_one_of_ten_random_ones_and_says_so() {
+    let scratch = with_map("mechanism-users");
+    let build = "mechanism build city.lrmap --kind lr-geo --epsilon 1/km";
+    let output = scratch.run(&format!("{build} -o left-out.lrmech"));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("no --users: 10 random ones, seed 1"), "{said}");
+    scratch.succeed(&format!("{build} --users random:10 -o asked-for.lrmech -q"));
+    let cost = |file: &str| {
+        let info = scratch.json(&format!("mechanism info {file} --json"));
+        assert_eq!(info["kind"], "lr-geo");
+        info["expected_cost"].clone()
+    };
+    assert_eq!(cost("left-out.lrmech"), cost("asked-for.lrmech"));
+}
+
+#[test]
 fn the_rows_are_exported_as_they_are() {
     let scratch = with_map("mechanism-export");
     let built = scratch.json(&format!("{BUILD} --privacy 'factor 2 within 300 m' --json"));

@@ -65,10 +65,15 @@ fn every_experiment_runs_on_a_tiny_city() {
         // The demo city is not Rome.
         assert_eq!(figures.is_empty(), experiment.id == "geography", "{}", experiment.id);
         for figure in figures {
+            // To the letter Benders may give up, and says so.
+            let may_give_up = |name: &str| name == "Benders to the letter";
+            let rest = figure.series.iter().filter(|series| !may_give_up(&series.name));
+            for point in rest.flat_map(|series| &series.points) {
+                assert_eq!(point.note, None, "{}", figure.id);
+            }
             let points = || figure.series.iter().flat_map(|series| &series.points);
             assert!(points().any(|point| !point.values.is_empty()), "{} is empty", figure.id);
             for point in points() {
-                assert_eq!(point.note, None, "{}", figure.id);
                 assert!(point.values.iter().all(|value| value.is_finite()), "{}", figure.id);
                 if figure.y.share {
                     let mut shares = point.values.iter();

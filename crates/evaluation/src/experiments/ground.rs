@@ -49,7 +49,12 @@ impl Ground {
     /// The demo city, generated.
     pub fn demo() -> Self {
         let streets = demo_city(1).streets;
-        Self { name: "demo city".into(), streets, source: Source::Demo(1), sites: None }
+        Self { name: "Demo city".into(), streets, source: Source::Demo(1), sites: None }
+    }
+
+    /// Whether it is the demo city.
+    pub fn is_demo(&self) -> bool {
+        matches!(self.source, Source::Demo(_))
     }
 
     /// Rome from a directory with the authors' places and the streets; `None` where it is not there.

@@ -10,8 +10,8 @@ use lrgeo_mechanism::{City, MechanismError, Plan, Rows, build, by_name};
 
 use super::printed::{MATCHED_ROWS, VIOLATION_ERROR, VIOLATION_RATIO};
 use super::{
-    Entry, Notebook, Setting, Setup, Targets, Values, axis, neighbours, point, settings, users,
-    values,
+    Entry, Notebook, Setting, Setup, Size, Targets, Values, axis, neighbours, point, settings,
+    users, values,
 };
 use crate::report::{Axis, Figure, Series, Shown, number};
 use crate::violations::violations;
@@ -171,7 +171,8 @@ pub fn matched(
     progress: &dyn Progress,
 ) -> Result<Vec<Figure>, MechanismError> {
     let steps = setup.pick(&[0.1, 0.275][..], &CELLS_KM, &CELLS_KM);
-    let uploads = setup.pick(3, 20, 100);
+    // On the demo city too: it takes seconds.
+    let uploads = if setup.size == Size::Full { 100 } else { setup.pick(3, 20, 100) };
     let places = setup.pick(25, PLACES, PLACES);
     progress.begin("matched rows", steps.len() as u64 * uploads);
     let (mut by_value, mut share) = (Vec::new(), Vec::new());

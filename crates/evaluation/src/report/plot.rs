@@ -6,8 +6,10 @@ use super::html::Text;
 use super::scale::{Scale, Ticks};
 use super::{Figure, Point, Series, mark, number, table};
 
-const WIDTH: f64 = 760.0;
-const HEIGHT: f64 = 400.0;
+/// A drawing for pages, and one for phones: the same one scaled down would have letters that nobody can read. Styles show
+/// the one that fits.
+const WIDE: Frame = Frame { class: "wide", width: 760.0, height: 400.0 };
+const NARROW: Frame = Frame { class: "narrow", width: 360.0, height: 300.0 };
 const TOP: f64 = 38.0;
 const RIGHT: f64 = 18.0;
 const BOTTOM: f64 = 56.0;
@@ -16,28 +18,25 @@ const INSET: f64 = 22.0;
 /// Width of a letter of a tick's label.
 const LETTER: f64 = 7.4;
 
+/// The size of a drawing.
+#[derive(Clone, Copy)]
+struct Frame {
+    class: &'static str,
+    width: f64,
+    height: f64,
+}
+
 /// The chart and its legend.
 pub(super) fn draw(out: &mut String, figure: &Figure) {
-    let Some(chart) = Chart::of(figure) else {
+    let Some(chart) = Chart::of(figure, WIDE) else {
         out.push_str("<p class=\"nothing\">There are no values to draw.</p>\n");
         return;
     };
-    let (id, title) = (Text(&figure.id), Text(&figure.title));
-    let _ = write!(
-        out,
-        "<figure>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">\
-         <svg class=\"chart\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-         aria-labelledby=\"{id}-title {id}-desc\">\n<title id=\"{id}-title\">{title}</title>\n\
-         <desc id=\"{id}-desc\">{} against {}; {}.</desc>\n",
-        Text(&figure.y.label),
-        Text(&figure.x.label),
-        Text(&names(figure)),
-    );
-    chart.draw_axes(out, figure);
-    for (index, series) in figure.series.iter().enumerate() {
-        chart.draw_series(out, index, series);
+    out.push_str("<figure>\n");
+    chart.draw(out, figure);
+    if let Some(narrow) = Chart::of(figure, NARROW) {
+        narrow.draw(out, figure);
     }
-    out.push_str("</svg></div>\n");
     chart.draw_legend(out, figure);
     out.push_str("</figure>\n");
 }
@@ -47,6 +46,7 @@ fn names(figure: &Figure) -> String {
 }
 
 struct Chart {
+    frame: Frame,
     x: Scale,
     y: Scale,
     x_ticks: Ticks,
@@ -66,7 +66,7 @@ struct Chart {
 
 impl Chart {
     /// `None` when nothing can be drawn.
-    fn of(figure: &Figure) -> Option<Self> {
+    fn of(figure: &Figure, frame: Frame) -> Option<Self> {
         let points = || figure.series.iter().flat_map(|series| &series.points);
         let drawn = || points().filter_map(|point| Some((point, mean_of(point)?)));
         let papers: Vec<f64> = points().filter_map(paper_of).collect();
@@ -95,6 +95,7 @@ impl Chart {
         let series = figure.series.len();
         let crowded = settings.len() > 30;
         let chart = Self {
+            frame,
             x,
             y,
             x_ticks: Ticks::default(),
@@ -123,20 +124,42 @@ impl Chart {
         if settings.len() <= 12 && settings.windows(2).all(fits) {
             return Ticks { labelled: settings.to_vec(), minor: Vec::new() };
         }
-        self.x.ticks(7)
+        self.x.ticks(if self.frame.width < WIDE.width { 4 } else { 7 })
     }
 
     fn across(&self, x: f64) -> f64 {
-        let (from, to) = (self.left + INSET, WIDTH - RIGHT - INSET);
+        let (from, to) = (self.left + INSET, self.frame.width - RIGHT - INSET);
         from + self.x.share(x) * (to - from)
     }
 
     fn down(&self, y: f64) -> f64 {
-        HEIGHT - BOTTOM - self.y.share(y) * (HEIGHT - BOTTOM - TOP)
+        let floor = self.frame.height - BOTTOM;
+        floor - self.y.share(y) * (floor - TOP)
+    }
+
+    fn draw(&self, out: &mut String, figure: &Figure) {
+        let Frame { class, width, height } = self.frame;
+        let (id, title) = (Text(&figure.id), Text(&figure.title));
+        let _ = write!(
+            out,
+            "<svg class=\"chart {class}\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
+             aria-labelledby=\"{id}-{class}-title {id}-{class}-desc\">\n\
+             <title id=\"{id}-{class}-title\">{title}</title>\n\
+             <desc id=\"{id}-{class}-desc\">{} against {}; {}.</desc>\n",
+            Text(&figure.y.label),
+            Text(&figure.x.label),
+            Text(&names(figure)),
+        );
+        self.draw_axes(out, figure);
+        for (index, series) in figure.series.iter().enumerate() {
+            self.draw_series(out, index, series);
+        }
+        out.push_str("</svg>\n");
     }
 
     fn draw_axes(&self, out: &mut String, figure: &Figure) {
-        let (left, right, floor) = (self.left, WIDTH - RIGHT, HEIGHT - BOTTOM);
+        let Frame { width, height, .. } = self.frame;
+        let (left, right, floor) = (self.left, width - RIGHT, height - BOTTOM);
         out.push_str("<g class=\"axes\">\n");
         let _ = writeln!(
             out,
@@ -177,7 +200,7 @@ impl Chart {
             out,
             "<text x=\"{:.1}\" y=\"{:.1}\" class=\"label\" text-anchor=\"middle\">{}</text>\n</g>",
             (left + right) / 2.0,
-            HEIGHT - 8.0,
+            height - 8.0,
             Text(&figure.x.label)
         );
     }

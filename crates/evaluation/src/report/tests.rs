@@ -273,3 +273,32 @@ fn ids_that_are_no_file_names_are_refused_before_anything_is_written() {
         assert!(!dir.exists());
     }
 }
+
+/// A drawing for pages and one for phones; whatever the spread, bars end between the axis and the top of the frame.
+#[test]
+fn both_drawings_of_a_chart_keep_their_error_bars_inside_the_axes() {
+    for (log, share) in [(false, false), (true, false), (false, true)] {
+        let wild =
+            vec![point(1.0, &[0.001, 0.9]), point(2.0, &[0.99, 1.0]), point(3.0, &[0.0, 0.7])];
+        let mut figure = figure("wild", Shown::Plot, log, wild);
+        figure.y.share = share;
+        let mut out = String::new();
+        plot::draw(&mut out, &figure);
+        for (class, height) in [("wide", 400.0), ("narrow", 300.0)] {
+            let start = out.find(&format!("chart {class}")).unwrap();
+            let drawing = &out[start..start + out[start..].find("</svg>").unwrap()];
+            let bars =
+                drawing.split("class=\"bar\" d=\"").nth(1).unwrap().split('"').next().unwrap();
+            let moves: Vec<&str> = bars.split('M').filter(|part| !part.is_empty()).collect();
+            assert!(!moves.is_empty(), "{class}");
+            for part in moves {
+                let ends = part.split([' ', 'V', 'h']).skip(1);
+                // Across are the feet, which are six wide.
+                for end in ends.filter_map(|end| end.parse::<f64>().ok()).filter(|end| *end != 6.0)
+                {
+                    assert!((38.0..=height - 56.0).contains(&end), "{class}: {part}");
+                }
+            }
+        }
+    }
+}

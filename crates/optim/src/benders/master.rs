@@ -11,9 +11,8 @@
 
 use super::subproblem::Subproblem;
 use crate::certificate::rounding::LowSum;
-use crate::direct::interior::minimise;
+use crate::direct::interior::{Inequalities, minimise};
 use crate::direct::{AffineBound, Costs, LEAST_GROWTH, Limits, Multipliers};
-use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSolution, SolverStatus};
 
 /// A cut without a multiplier for so many iterations rests until it is violated again.
@@ -123,8 +122,15 @@ impl Master {
         self.cuts.push(Cut { group, bounds_cost: true, bound, idle: 0 });
     }
 
-    /// Adds the feasibility cut `bound(y) <= 0`.
-    pub(super) fn forbid(&mut self, group: usize, bound: AffineBound) {
+    /// Adds the feasibility cut `bound(y) <= 0`. Rays come in any size, and the solver wants cuts of like sizes; a power of two
+    /// rounds nothing.
+    pub(super) fn forbid(&mut self, group: usize, mut bound: AffineBound) {
+        let slopes =
+            self.shared.iter().zip(&self.largest).map(|(&k, y)| (bound.slope[k] * y).abs());
+        let size = slopes.fold(bound.constant.abs(), f64::max);
+        if size.is_normal() {
+            bound.scale(2.0_f64.powi(-(size.log2() as i32)));
+        }
         self.cuts.push(Cut { group, bounds_cost: false, bound, idle: 0 });
     }
 
@@ -216,7 +222,7 @@ impl Master {
     /// The program for the interior-point solver: y scaled to [0, 1], then w; cuts as rows.
     fn optimise(&self, limits: &Limits) -> Option<DefaultSolution<f64>> {
         let (n, groups) = (self.shared.len(), self.groups);
-        let mut rows = Rows::default();
+        let mut rows = Inequalities::default();
         (0..n).for_each(|v| rows.at_most([(v, -1.0)], 0.0));
         (0..n).for_each(|v| rows.at_most([(v, 1.0)], 1.0));
         (0..groups).for_each(|m| rows.at_most([(n + m, -1.0)], 0.0));
@@ -302,38 +308,5 @@ impl Master {
             }
         }
         AffineBound { constant: constant.low(), slope, mu }
-    }
-}
-
-/// Inequalities `a x <= b`, row by row.
-#[derive(Debug, Default)]
-struct Rows {
-    row: Vec<usize>,
-    column: Vec<usize>,
-    value: Vec<f64>,
-    limits: Vec<f64>,
-}
-
-impl Rows {
-    fn at_most(&mut self, terms: impl IntoIterator<Item = (usize, f64)>, limit: f64) {
-        for (column, value) in terms {
-            if value != 0.0 {
-                self.row.push(self.limits.len());
-                self.column.push(column);
-                self.value.push(value);
-            }
-        }
-        self.limits.push(limit);
-    }
-
-    fn matrix(&mut self, columns: usize) -> CscMatrix<f64> {
-        let take = std::mem::take::<Vec<usize>>;
-        CscMatrix::new_from_triplets(
-            self.limits.len(),
-            columns,
-            take(&mut self.row),
-            take(&mut self.column),
-            std::mem::take(&mut self.value),
-        )
     }
 }

@@ -147,23 +147,45 @@ fn solve_merged(
             take(&mut best, problem, &subproblems, &halfway, matrices);
         }
         // Stage 1: the master's best guess of y and w under all cuts.
-        match master.solve(&limits) {
-            Stage1::Guess { lower_bound, mu, .. } => best.prove(mu, lower_bound),
-            Stage1::Infeasible { row } => {
-                return Err(Error::Infeasible { row, reason: Infeasibility::RowsContradict });
-            }
-            Stage1::Stopped => {}
-        }
+        guess(&mut master, &limits, &mut best)?;
         best.report(&Estimate { gap: best.gap(), bound: 0.0, columns: master.cuts() });
         let stuck = !walked && before == (best.cost(), best.lower_bound);
         if is_done(&best, options) || stop.requested() || path.is_none() || stuck {
             break;
         }
     }
+    finish(best, problem, options, master.cuts())
+}
+
+/// Stage 1: the best gets what the master proves. The minimiser; `None` where it was stopped.
+fn guess(
+    master: &mut Master,
+    limits: &Limits,
+    best: &mut Incumbent<'_>,
+) -> Result<Option<Vec<f64>>, Error> {
+    match master.solve(limits) {
+        Stage1::Guess { lower_bound, mu, y } => {
+            best.prove(mu, lower_bound);
+            Ok(Some(y))
+        }
+        Stage1::Infeasible { row } => {
+            Err(Error::Infeasible { row, reason: Infeasibility::RowsContradict })
+        }
+        Stage1::Stopped => Ok(None),
+    }
+}
+
+/// What is handed out in the end, after so many cuts.
+fn finish(
+    mut best: Incumbent<'_>,
+    problem: &Problem,
+    options: &Options,
+    cuts: usize,
+) -> Result<Solution, Error> {
     let is_done = is_done(&best, options);
     // The cuts were added up in numbers that round; what their duals prove is the bound.
     best.lower_bound = proven_bound(problem, &best.mu)?;
-    let mut solution = best.solution(master.cuts()).ok_or(Error::StoppedEarly)?;
+    let mut solution = best.solution(cuts).ok_or(Error::StoppedEarly)?;
     if is_done && solution.status == Status::Limit {
         solution.status = Status::Gap;
     }

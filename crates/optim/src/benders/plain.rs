@@ -5,16 +5,15 @@
 //! a matrix. The paper speaks of a long tail, which it cuts at 0.01 km. `InOut` tries the middle between the
 //! master's guess and the best y so far instead (Ben-Ameur and Neto).
 
-use super::master::{Master, Stage1};
+use super::master::Master;
 use super::subproblem::Subproblem;
-use super::{Guide, Options, consult, feasible_y, is_done, take};
-use crate::bound::proven_bound;
+use super::{Guide, Options, consult, feasible_y, finish, guess, is_done, take};
 use crate::direct::Limits;
-use crate::error::{Error, Infeasibility};
+use crate::error::Error;
 use crate::incumbent::{Estimate, Incumbent};
 use crate::problem::Problem;
 use crate::settings::Settings;
-use crate::solution::{Solution, Status};
+use crate::solution::Solution;
 
 /// More iterations than this are not worth it: the best so far is returned.
 const MOST_ITERATIONS: usize = 500;
@@ -41,16 +40,7 @@ pub(super) fn solve(
         let before = (best.cost(), best.lower_bound);
         let limits = Limits::of(settings, &stop);
         // Stage 1: the master's guess of y and w under all cuts.
-        let guess = match master.solve(&limits) {
-            Stage1::Guess { lower_bound, mu, y } => {
-                best.prove(mu, lower_bound);
-                y
-            }
-            Stage1::Infeasible { row } => {
-                return Err(Error::Infeasible { row, reason: Infeasibility::RowsContradict });
-            }
-            Stage1::Stopped => break,
-        };
+        let Some(guess) = guess(&mut master, &limits, &mut best)? else { break };
         // Where the middle taught nothing, the guess itself does.
         let y: Vec<f64> = match &centre {
             Some(centre) if !stalled => {
@@ -73,13 +63,7 @@ pub(super) fn solve(
             break;
         }
     }
-    let is_done = is_done(&best, options);
-    best.lower_bound = proven_bound(problem, &best.mu)?;
-    let mut solution = best.solution(master.cuts()).ok_or(Error::StoppedEarly)?;
-    if is_done && solution.status == Status::Limit {
-        solution.status = Status::Gap;
-    }
-    Ok(solution)
+    finish(best, problem, options, master.cuts())
 }
 
 fn is_same(y: &[f64], last: &[f64]) -> bool {

@@ -34,6 +34,8 @@ pub(super) struct Subproblem {
     problem: Problem,
     /// The same as a program whose y_k are variables.
     pub(super) program: Program,
+    /// The sum of all costs: no matrix costs more.
+    dearest: f64,
 }
 
 impl Subproblem {
@@ -53,7 +55,8 @@ impl Subproblem {
         let parts = whole.parts_of_rows(&rows)?;
         let problem = Problem::new(ProblemParts { fixed_y: None, ..parts })?;
         let program = Program::new(whole, rows);
-        Ok(Self { problem, program })
+        let dearest = problem.mean_cost() * problem.columns() as f64;
+        Ok(Self { problem, program, dearest })
     }
 
     /// Solves the group with y held.
@@ -68,21 +71,27 @@ impl Subproblem {
         {
             return Verdict::Bounded { cut, matrix: Some((solution.z, solution.objective)) };
         }
-        match interior::solve(&self.program, Shared::Held(y), limits.clone()) {
-            Answer::Point { values, multipliers, .. } => {
-                let cut = self.program.affine_bound(&multipliers, Costs::Counted);
-                let local = Program::new(&held, (0..held.rows()).collect());
-                let matrix = centre(&held, &local, limits.clone())
-                    .and_then(|centre| strict(&held, &Draft::new(&local, &values), &centre).ok())
-                    .map(|(z, _, report)| (z, report.cost));
-                Verdict::Bounded { cut, matrix }
+        if let Some(ray) = interior::extreme_ray(&self.program, y, limits) {
+            let ray = self.program.affine_bound(&ray, Costs::Ignored);
+            if ray.at(y) > 0.0 {
+                return Verdict::Unbounded { ray };
             }
-            Answer::Ray(ray) => {
-                let ray = self.program.affine_bound(&ray, Costs::Ignored);
-                if ray.at(y) > 0.0 { Verdict::Unbounded { ray } } else { Verdict::Stopped }
-            }
-            Answer::Nothing => Verdict::Stopped,
         }
+        let Answer::Point { values, multipliers, .. } =
+            interior::solve(&self.program, Shared::Held(y), limits.clone())
+        else {
+            return Verdict::Stopped;
+        };
+        let cut = self.program.affine_bound(&multipliers, Costs::Counted);
+        // Next to the edge of the domain multipliers may grow until they say nothing about costs.
+        if !(0.0..=self.dearest).contains(&cut.at(y)) {
+            return Verdict::Stopped;
+        }
+        let local = Program::new(&held, (0..held.rows()).collect());
+        let matrix = centre(&held, &local, limits.clone())
+            .and_then(|centre| strict(&held, &Draft::new(&local, &values), &centre).ok())
+            .map(|(z, _, report)| (z, report.cost));
+        Verdict::Bounded { cut, matrix }
     }
 
     /// The optimality cut of any row duals: pricing finds the flows that go with them, so that no other cut

@@ -31,6 +31,12 @@ impl AffineBound {
         sum.extend(self.slope.iter().zip(y).map(|(slope, y)| slope * y));
         sum.low()
     }
+
+    /// The same in another unit: `factor` times as large.
+    pub(crate) fn scale(&mut self, factor: f64) {
+        self.constant *= factor;
+        self.slope.iter_mut().chain(&mut self.mu).for_each(|value| *value *= factor);
+    }
 }
 
 /// What rounding may take off a reduced cost, as a share of the sizes it is a difference of.

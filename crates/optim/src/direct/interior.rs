@@ -114,6 +114,75 @@ pub(crate) fn minimise(
     is_finite.then_some(solution)
 }
 
+/// A ray of the dual with y held: multipliers along which it grows for ever, as much as it can for their sum, hence a corner of
+/// all of them and with it an extreme ray (appendix C, case 1). They are the multipliers of the least `t` by which all constraints
+/// must give way. The solver's own certificate of infeasibility is a ray too, but one from the middle, which proves little more than what
+/// was asked: cuts of such rays hardly cut.
+pub(crate) fn extreme_ray(program: &Program, y: &[f64], limits: &Limits) -> Option<Multipliers> {
+    let free = program.entries.len();
+    let held = |terms: &[(usize, f64)]| -> f64 {
+        let tied = terms.iter().filter(|(v, _)| *v >= free);
+        tied.map(|(v, factor)| factor * y[v - free]).sum()
+    };
+    let own = |terms: &[(usize, f64)], sign: f64| -> Vec<(usize, f64)> {
+        let terms = terms.iter().filter(|(v, _)| *v < free).map(|(v, factor)| (*v, sign * factor));
+        terms.chain([(free, -1.0)]).collect()
+    };
+    let mut rows = Inequalities::default();
+    (0..=free).for_each(|v| rows.at_most([(v, -1.0)], 0.0));
+    for sum in &program.sums {
+        let missing = 1.0 - held(sum);
+        rows.at_most(own(sum, 1.0), missing);
+        rows.at_most(own(sum, -1.0), -missing);
+    }
+    for inequality in &program.inequalities {
+        rows.at_most(own(&inequality.terms, 1.0), inequality.at_most - held(&inequality.terms));
+    }
+    let mut least = vec![0.0; free + 1];
+    least[free] = 1.0;
+    let matrix = rows.matrix(free + 1);
+    let solution = minimise(&least, &matrix, &rows.limits, 1e-10, limits)?;
+    let (sums, lambda) = solution.z[free + 1..].split_at(2 * program.sums.len());
+    let mu = sums.chunks_exact(2).map(|pair| pair[1] - pair[0]).collect();
+    Some(Multipliers { mu, lambda: lambda.to_vec() })
+}
+
+/// Inequalities `a x <= b`, row by row.
+#[derive(Debug, Default)]
+pub(crate) struct Inequalities {
+    row: Vec<usize>,
+    column: Vec<usize>,
+    value: Vec<f64>,
+    /// The right-hand sides.
+    pub(crate) limits: Vec<f64>,
+}
+
+impl Inequalities {
+    /// One more, from terms (variable, coefficient).
+    pub(crate) fn at_most(&mut self, terms: impl IntoIterator<Item = (usize, f64)>, limit: f64) {
+        for (column, value) in terms {
+            if value != 0.0 {
+                self.row.push(self.limits.len());
+                self.column.push(column);
+                self.value.push(value);
+            }
+        }
+        self.limits.push(limit);
+    }
+
+    /// The left-hand sides over so many variables; takes them out.
+    pub(crate) fn matrix(&mut self, columns: usize) -> CscMatrix<f64> {
+        let take = std::mem::take::<Vec<usize>>;
+        CscMatrix::new_from_triplets(
+            self.limits.len(),
+            columns,
+            take(&mut self.row),
+            take(&mut self.column),
+            std::mem::take(&mut self.value),
+        )
+    }
+}
+
 /// `min objective . x` subject to `matrix x + s = limits`, `s >= 0`, with x = (mu, lambda).
 struct DualForm {
     objective: Vec<f64>,
