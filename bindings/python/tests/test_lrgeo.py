@@ -203,3 +203,11 @@ def test_the_examples_of_the_readme_run():
     text = (HERE.parent / "README.md").read_text()
     code = "\n".join(re.findall(r"```python\n(.*?)```", text, re.S))
     exec(compile(code.replace("demo(500)", "demo(1000)"), "README.md", "exec"), {})
+
+
+def test_reports_are_those_of_every_other_language():
+    golden = json.loads((HERE.parents[1] / "golden.json").read_text())
+    noise = lrgeo.Map.demo(500).build("laplace", epsilon=2.0)
+    for case in golden["reports"]:
+        at = np.array([case["lat"]]), np.array([case["lon"]])
+        assert noise.sample(*at, seed=case["seed"])[0] == case["report"]

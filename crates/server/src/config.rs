@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use axum::http::HeaderValue;
 use lrgeo_geo::units::Length;
 use lrgeo_map::table::Division;
 use lrgeo_mechanism::tail::Tails;
 use lrgeo_mechanism::{Engine, Geography, Plan, RangeRule};
 use lrgeo_tiles::{Epsilon, LEAST_PLACES, Notion};
 use serde::Deserialize;
+use tower_http::cors::AllowOrigin;
 
 use crate::ServerError;
 
@@ -22,8 +24,39 @@ pub struct Config {
     pub rounds: RoundSettings,
     /// How much one request may ask for.
     pub limits: Limits,
+    /// Which pages may use the service.
+    pub browsers: Browsers,
     /// Ways that people go besides the one of the map.
     pub ways: Vec<WaySettings>,
+}
+
+/// Pages of other origins that may use the service. What it serves is public and it knows no cookies, so that
+/// this keeps nobody's secret: it says on whose pages the operator wants to be used.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Browsers {
+    /// `https://app.example`, or `*` for every page. None by default.
+    pub origins: Vec<String>,
+}
+
+impl Browsers {
+    /// As HTTP has it; `None` where no other page may.
+    pub(crate) fn allowed(&self) -> Result<Option<AllowOrigin>, ServerError> {
+        if self.origins.iter().any(|origin| origin == "*") {
+            return Ok(Some(AllowOrigin::any()));
+        }
+        let origin = |text: &String| {
+            let plain = text.strip_prefix("https://").or(text.strip_prefix("http://"));
+            let sound = plain.is_some_and(|host| !host.is_empty() && !host.contains('/'));
+            let value = text.parse::<HeaderValue>().ok().filter(|_| sound);
+            value.map_or_else(
+                || setting("browsers.origins", "must be like https://app.example, or *"),
+                Ok,
+            )
+        };
+        let origins = self.origins.iter().map(origin).collect::<Result<Vec<_>, ServerError>>()?;
+        Ok((!origins.is_empty()).then(|| AllowOrigin::list(origins)))
+    }
 }
 
 /// People who go differently than on the map.
@@ -224,6 +257,7 @@ impl Config {
         {
             return setting("ways", "have a share below 0, or are more than all people");
         }
+        self.browsers.allowed()?;
         self.engine()?;
         self.epsilon()?;
         Ok(())
@@ -394,6 +428,8 @@ mod tests {
             "[rounds]\nmost_stranger_cost = nan",
             "[rounds]\nmost_entries = 0",
             "[limits]\nrequest_seconds = 0",
+            "[browsers]\norigins = [\"app.example\"]",
+            "[browsers]\norigins = [\"https://app.example/page\"]",
             "[[ways]]\nname = \"walk\"\nfile = \"w.lrmap\"\nshare = 1.5",
         ] {
             assert!(toml::from_str::<Config>(bad).unwrap().check().is_err(), "{bad}");

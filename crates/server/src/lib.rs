@@ -72,7 +72,8 @@ impl Server {
         let settings = config.rounds.clone();
         let rounds = Arc::new(rounds::Rounds::new(catalogue.clone(), store.clone(), settings));
         let limits = config.limits.clone();
-        let service = Arc::new(service::Service { catalogue, store, rounds, limits });
+        let browsers = config.browsers.allowed()?;
+        let service = Arc::new(service::Service { catalogue, store, rounds, limits, browsers });
         Ok(Self { service, listener, stop: watch::Sender::new(false) })
     }
 

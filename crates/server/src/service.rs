@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tower_http::cors::AllowOrigin;
+
 use crate::catalogue::Catalogue;
 use crate::config::Limits;
 use crate::rounds::Rounds;
@@ -17,6 +19,8 @@ pub struct Service {
     pub rounds: Arc<Rounds>,
     /// What one request may ask for.
     pub limits: Limits,
+    /// Which pages of other origins may ask; `None` for none.
+    pub browsers: Option<AllowOrigin>,
 }
 
 /// A handle to it.

@@ -7,13 +7,14 @@ mod rounds;
 use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderName, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use lrgeo_protocol::{Reason, Refusal, path};
 use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::cors::CorsLayer;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -59,6 +60,15 @@ pub fn app(app: App) -> Router {
     let (router, description) = describe();
     let openapi = || async move { Json(description) };
     let limit = Duration::from_secs_f64(app.limits.request_seconds);
+    let browsers = app.browsers.clone().map_or_else(CorsLayer::new, |origins| {
+        let asked = [header::ACCEPT, header::AUTHORIZATION, header::CONTENT_TYPE];
+        CorsLayer::new()
+            .allow_origin(origins)
+            .allow_methods([Method::GET, Method::POST])
+            .allow_headers(asked)
+            .expose_headers([HeaderName::from_static(public::KEY_HEADER)])
+            .max_age(Duration::from_secs(86_400))
+    });
     router
         .route(path::OPENAPI, get(openapi))
         .fallback(not_found)
@@ -68,6 +78,7 @@ pub fn app(app: App) -> Router {
             no(Reason::Internal, "the server failed; it goes on")
         }))
         .layer(middleware::from_fn_with_state(limit, within_time))
+        .layer(browsers)
         .layer(middleware::from_fn(log))
         .with_state(app)
 }

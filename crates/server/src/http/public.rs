@@ -29,6 +29,9 @@ pub async fn map(State(app): State<App>, Reads(reads): Reads, headers: HeaderMap
     }
 }
 
+/// The header that names the operator's key.
+pub const KEY_HEADER: &str = "x-lrgeo-key";
+
 /// The manifest of the published tiles, as it was signed. The header `x-lrgeo-key` names the key, for
 /// those who see this server for the first time.
 #[utoipa::path(get, path = "/v1/manifest", tag = "published",
@@ -37,7 +40,7 @@ pub async fn manifest(State(app): State<App>, headers: HeaderMap) -> Response {
     let [manifest, _] = &app.catalogue.manifest;
     let mut response = file(manifest, "application/json", false, &headers);
     if let Ok(key) = HeaderValue::from_str(&app.catalogue.key.to_string()) {
-        response.headers_mut().insert("x-lrgeo-key", key);
+        response.headers_mut().insert(KEY_HEADER, key);
     }
     response
 }
