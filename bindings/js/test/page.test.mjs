@@ -22,7 +22,7 @@ before(async () => {
   pages = createServer(async (request, response) => {
     const name = request.url === "/" ? null : request.url.split("?")[0].slice(1);
     try {
-      const body = name === null ? "<!doctype html><title>lrgeo</title>" : await readFile(join(packaged, name));
+      const body = name === null ? "<!doctype html><title>lrgeo</title><link rel=\"icon\" href=\"data:,\">" : await readFile(join(packaged, name));
       response.setHeader("content-type", types[name === null ? "html" : name.split(".").pop()] ?? "application/octet-stream");
       response.end(body);
     } catch {
