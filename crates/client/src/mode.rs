@@ -27,6 +27,15 @@ impl Mode {
         (Mode::Offload, "offload"),
     ];
 
+    /// Whether this client was built with it.
+    pub fn is_built_in(self) -> bool {
+        match self {
+            Mode::Coordinates | Mode::Published => true,
+            Mode::Local => cfg!(feature = "local"),
+            Mode::Offload => cfg!(feature = "offload"),
+        }
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         Self::ALL[self as usize].1

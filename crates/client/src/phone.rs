@@ -151,7 +151,7 @@ impl<D: Draws> Phone<D> {
         at: Coord,
         mode: Mode,
     ) -> Result<Outcome, ClientError> {
-        if mode == Mode::Offload && offload.is_none() {
+        if !mode.is_built_in() || mode == Mode::Offload && offload.is_none() {
             return Err(ClientError::NotHere { mode });
         }
         if mode == Mode::Offload && !self.state.offload_understood {
