@@ -11,7 +11,7 @@ pub struct Spending {
     pub worst_place: f64,
     /// Which of the rows in use that is.
     pub worst_row: usize,
-    /// Nineteen reports of twenty cost at most this; exact to the width of a [`Histogram`] bin, from
+    /// Nineteen reports of twenty cost at most this; exact to the width of a `Histogram` bin, from
     /// above.
     pub at_95_percent: f64,
 }

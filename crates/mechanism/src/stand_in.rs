@@ -6,7 +6,7 @@
 //! optimiser ended by itself nothing of this happens: an optimum is never dearer.
 //!
 //! The time limit is for all of it. How long making and verifying will take is found out before, on a few places
-//! ([`rehearsed`]), and the optimiser gets the rest. If it is not back by then it is called off ([`called_off_after`]).
+//! (`rehearsed`), and the optimiser gets the rest. If it is not back by then it is called off (`called_off_after`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,6 @@
 //! A moving user: fixes along streets, reported in three ways, followed by whoever knows everything but the way.
 //!
-//! The attacker knows the mechanism, the streets, how people move ([`Streets`]), the rule that reports are remembered by,
+//! The attacker knows the mechanism, the streets, how people move (`Streets`), the rule that reports are remembered by,
 //! and of each report whether it was drawn just now: a phone that draws asks for tiles, one that remembers does not. It
 //! follows the user with particles: possible users who move like the true one, each with the memory that it would have
 //! by now. What does not fit what was seen loses weight, so *when* a new report is drawn counts as well as *what* it
