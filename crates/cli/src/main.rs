@@ -42,6 +42,7 @@ Examples, one per command:
   lrgeo cost-table info city.lrtable
   lrgeo cost-table slice city.lrtable --circle 64.14,-21.92,1km -o slice.csv
   lrgeo mechanism build city.lrmap --epsilon 2/km -o city.lrmech
+  lrgeo mechanism import matrix.npy --map city.lrmap -o own.lrmech
   lrgeo mechanism info city.lrmech
   lrgeo mechanism export city.lrmech --npy matrix.npy
   lrgeo mechanism rows city.lrmech --points people.csv --npy rows.npy

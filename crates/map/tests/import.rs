@@ -262,7 +262,7 @@ fn loss_matrices_are_read_back_and_checked() {
         ("text.csv", b"0,1,2\n1,x,0\n2,1,0\n", "line 2, column 2: `x`"),
         ("nan.csv", b"0,1,2\n1,0,NaN\n2,1,0\n", "[1][2] must be finite"),
         ("negative.csv", b"0,1,2\n1,0,-1\n2,1,0\n", "[1][2] must be finite and not negative"),
-        ("few.csv", b"0,1,2\n1,0,1\n", "has 6 numbers, 3 places need 9"),
+        ("few.csv", b"0,1,2\n1,0,1\n", "must have 3 rows, one per place"),
     ] {
         let error = read_losses(&scratch.file(name, bytes), 3).unwrap_err().to_string();
         assert!(error.contains(expected) && error.contains(name), "{error}");
