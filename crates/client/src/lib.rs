@@ -14,6 +14,21 @@
 //! noise or the number of a place ([`ground`]), and no message can hold either.
 //!
 //! Without default features this is the smallest client: `coordinates` and `published`, without threads, solvers, files or a clock.
+//!
+//! ```
+//! use lrgeo_client::state::State;
+//! use lrgeo_client::{Mode, Phone, Step};
+//! use lrgeo_geo::Coord;
+//! use lrgeo_protocol::quiet::Request;
+//! use std::time::Duration;
+//!
+//! let clock = || Duration::from_secs(1_800_000_000);
+//! let mut phone = Phone::new("https://places.example", State::default(), clock);
+//! let mut steps = phone.obfuscate(Coord::new(45.96, -30.0)?, Mode::Coordinates);
+//! // Whoever drives it fetches this, says so by `steps.answer(..)`, and asks for the next step.
+//! assert!(matches!(steps.next(), Step::Ask { request: Request::Manifest, .. }));
+//! # Ok::<(), lrgeo_geo::Invalid>(())
+//! ```
 
 mod client;
 pub mod clock;

@@ -3,6 +3,17 @@
 //! Coordinates and boxes are here at the top; [`index`] finds what is near, [`units`] has lengths and travel amounts, [`spacing`] says how far
 //! apart places are and [`twins`] which of them are one and the same. [`bytes`] has numbers as files keep them, [`rng`] the generator of made-up data.
 //! No threads (but for [`parallel`], where somebody asks for them), no files, no streets.
+//!
+//! ```
+//! use lrgeo_geo::Coord;
+//! use lrgeo_geo::index::SpatialIndex;
+//!
+//! let places = [Coord::new(41.90, 12.50)?, Coord::new(41.95, 12.50)?];
+//! let (nearest, km) = SpatialIndex::new(&places).nearest(Coord::new(41.91, 12.50)?).unwrap();
+//! assert_eq!(nearest, 0);
+//! assert!((km - 1.11).abs() < 0.01);
+//! # Ok::<(), lrgeo_geo::Invalid>(())
+//! ```
 
 pub mod bytes;
 mod coord;

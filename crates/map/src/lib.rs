@@ -3,6 +3,17 @@
 //! The data flows one way: [`import`] reads [`streets`], [`build`] makes a [`map::Map`] of them,
 //! [`travel`] measures how far every place is from every target, and [`table`] turns that into the
 //! cost reference table of the paper's section 4.5.
+//!
+//! ```
+//! use lrgeo_geo::units::Length;
+//! use lrgeo_map::utility::{Utility, UtilityKind};
+//!
+//! let map = lrgeo_show::demo::demo_map(1, Length::from_km(1.5)?)?;
+//! let losses = UtilityKind::TravelDistance.of(&map, &())?;
+//! assert_eq!(losses.loss(3, 3), 0.0);
+//! assert!(losses.loss(3, 4) > 0.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod beta;
 pub mod build;

@@ -3,6 +3,22 @@
 //! A [`City`] and a [`Plan`] go in; [`build`] asks one of the mechanisms of the [`REGISTRY`] for its
 //! rows, has them checked by [`verify`], which trusts nobody, and hands back a [`Built`] that can be
 //! saved, published in tiles ([`publish`]) and drawn from ([`lrgeo_tiles::sample`]).
+//!
+//! ```
+//! use lrgeo_geo::units::Length;
+//! use lrgeo_map::utility::UtilityKind;
+//! use lrgeo_mechanism::verify::verify;
+//! use lrgeo_mechanism::{City, Plan, build, by_name};
+//! use lrgeo_tiles::Epsilon;
+//!
+//! let map = lrgeo_show::demo::demo_map(1, Length::from_km(1.5)?)?;
+//! let version = map.version();
+//! let city = City::new(map, version, UtilityKind::TravelDistance, &())?;
+//! let plan = Plan::new(&city, Epsilon::per_km(1.0)?);
+//! let built = build(by_name("exp")?, &city, &plan, &())?;
+//! assert!(verify(&built, &()).holds());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod alike;
 mod built;

@@ -20,6 +20,17 @@
 //! - *coincident* rows: at distance zero, hence equal; *presolve* and *postsolve* are the ways there and back.
 //!
 //! Time, randomness and threads are passed in through [`Settings`]; the crate does no I/O.
+//!
+//! ```
+//! use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts, Settings, solve};
+//!
+//! // Three places on a line, one kilometre apart; a report costs its distance.
+//! let cost = DenseCost::new(3, 3, vec![0., 1., 2., 1., 0., 1., 2., 1., 0.])?;
+//! let arcs = vec![Arc { i: 0, j: 1, d: 1.0 }, Arc { i: 1, j: 2, d: 1.0 }];
+//! let solution = solve(&Problem::new(ProblemParts::untied(1.0, cost, arcs))?, &Settings::default())?;
+//! assert!(solution.lower_bound <= solution.objective && solution.gap <= 1e-6);
+//! # Ok::<(), lrgeo_optim::Error>(())
+//! ```
 
 #[cfg(feature = "direct")]
 pub mod benders;

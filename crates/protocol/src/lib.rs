@@ -10,6 +10,17 @@
 //!
 //! Every message has two encodings, JSON and CBOR ([`encoding`]). Whatever the server refuses, it
 //! refuses with a [`Refusal`].
+//!
+//! ```
+//! use lrgeo_protocol::Digest;
+//! use lrgeo_protocol::encoding::Encoding;
+//! use lrgeo_protocol::quiet::{Report, ReportedPlace};
+//!
+//! let report = Report { map: Digest([7; 32]), place: ReportedPlace(42) };
+//! let bytes = Encoding::Cbor.encode(&report);
+//! assert_eq!(Encoding::Cbor.decode::<Report>(&bytes)?, report);
+//! # Ok::<(), lrgeo_protocol::encoding::Malformed>(())
+//! ```
 
 mod digest;
 pub mod encoding;

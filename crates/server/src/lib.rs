@@ -3,6 +3,13 @@
 //!
 //! [`catalogue`] is what is the same for everybody, `rounds` what is not; `store` survives the
 //! process; `http` is a thin layer over them. Nothing here ever learns or logs where a user is.
+//!
+//! ```
+//! let config = lrgeo_server::Config::default();
+//! config.check()?;
+//! assert_eq!(config.privacy.epsilon, "2/km");
+//! # Ok::<(), lrgeo_server::ServerError>(())
+//! ```
 
 pub mod catalogue;
 mod chain;

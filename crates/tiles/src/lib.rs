@@ -6,6 +6,17 @@
 //! draws from a row by [`sample`]. `docs/tiles.md` describes the files, `docs/coordinates.md` the noise.
 //!
 //! Who makes and writes all that is `mechanism`'s business. Nothing here has a file, a clock or a solver.
+//!
+//! ```
+//! use lrgeo_tiles::Privacy;
+//! use lrgeo_tiles::sample::{SystemRandomness, draw};
+//!
+//! let asked: Privacy = "factor 2 within 300 m".parse()?;
+//! assert!((asked.epsilon.value() - 2f64.ln() / 0.3).abs() < 1e-12);
+//! let report = draw(&[0.5, 0.25, 0.25], &mut SystemRandomness)?;
+//! assert!(report < 3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod bytes;
 mod chain;
