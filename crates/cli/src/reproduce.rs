@@ -21,7 +21,7 @@ Examples:
 On Rome where the data is given, on the demo city otherwise. An interrupted run goes on where it stopped when
 it is started again with the same options. Open report/index.html; the numbers are beside it.")]
 pub struct Reproduce {
-    /// Three repeats instead of twenty, and smaller sizes; on the demo city two instead of three.
+    /// Three repeats instead of twenty, and smaller sizes; the demo city has two and the smallest in any case.
     #[arg(long)]
     quick: bool,
     /// Where the Rome data is.

@@ -77,7 +77,8 @@ pub fn users_grow(
     notebook: &mut Notebook,
     progress: &dyn Progress,
 ) -> Result<Vec<Figure>, MechanismError> {
-    let places = setup.pick(25, 400, 400);
+    let most = if setup.ground.is_demo() { 200 } else { 400 };
+    let places = setup.pick(25, most, most);
     let counts = setup.pick(&[2, 4][..], &[2, 4, 6, 8, 10], &[2, 4, 6, 8, 10]);
     let settings: Vec<(usize, usize)> = counts.iter().map(|&users| (places, users)).collect();
     let series = measure(setup, notebook, progress, "users", &settings, |(_, users)| users as f64)?;
