@@ -1,5 +1,5 @@
 //! The bounds of Benders' decomposition, iteration by iteration (the paper's figure "An example of Benders'
-//! convergence", Proposition 4.2): to the letter, with its long tail, and by what shortens it.
+//! convergence", Proposition 4.2): to the letter, and by what shortens it.
 
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};

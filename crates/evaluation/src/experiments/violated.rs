@@ -171,7 +171,7 @@ pub fn matched(
     progress: &dyn Progress,
 ) -> Result<Vec<Figure>, MechanismError> {
     let steps = setup.pick(&[0.1, 0.275][..], &CELLS_KM, &CELLS_KM);
-    // On the demo city too: it takes seconds.
+    // On the demo city too, where it takes most of a minute.
     let uploads = if setup.size == Size::Full { 100 } else { setup.pick(3, 20, 100) };
     let places = setup.pick(25, PLACES, PLACES);
     progress.begin("matched rows", steps.len() as u64 * uploads);
