@@ -71,11 +71,6 @@ impl Ways {
         };
         let mut ways = vec![(map.travel.name().to_owned(), first)];
         for NamedFile { name, path } in &self.way {
-            if ways.iter().any(|(known, _)| known == name) {
-                let reason =
-                    format!("there are two called {name}; the map itself is {}", ways[0].0);
-                return Err(MechanismError::invalid("way", reason).into());
-            }
             let losses = match path.extension().is_some_and(|end| end == "lrmap") {
                 true => Losses::On(Box::new(Map::open(path)?.0), kind),
                 false => own(path)?,

@@ -149,6 +149,13 @@ impl City {
         split: Vec<Vec<f64>>,
         progress: &dyn Progress,
     ) -> Result<Self, MechanismError> {
+        for (at, (name, _)) in ways.iter().enumerate() {
+            if ways[..at].iter().any(|(known, _)| known == name) {
+                let reason =
+                    format!("there are two called {name}; the map itself is {}", ways[0].0);
+                return Err(MechanismError::invalid("ways", reason));
+            }
+        }
         let prior = map.places.iter().map(|p| p.prior).collect();
         let geography = Geography::new(map.coords(), prior)?;
         let even = || vec![vec![1.0 / ways.len() as f64; geography.places()]; ways.len()];

@@ -29,10 +29,6 @@ impl Ways {
         let mut split = vec![vec![1.0 - config.ways_share(); places]];
         let mut files = Vec::new();
         for WaySettings { name, file, share } in &config.ways {
-            if ways.iter().any(|(known, _)| known == name) {
-                let reason = format!("two are called {name}; that of the map is {}", ways[0].0);
-                return Err(ServerError::Setting { field: "ways.name", reason });
-            }
             files.push(Hash::of(&std::fs::read(file).map_err(ServerError::io(file))?));
             let losses = match file.extension().is_some_and(|end| end == "lrmap") {
                 true => Losses::On(Box::new(Map::open(file)?.0), KIND),

@@ -3,7 +3,7 @@
 
 use lrgeo_map::progress::Progress;
 use lrgeo_map::utility::UtilityKind;
-use lrgeo_mechanism::{Built, City, Losses, MechanismError, Plan, Rows, build, by_name};
+use lrgeo_mechanism::{Built, City, Losses, MechanismError, Plan, build, by_name};
 
 use super::{Entry, Notebook, Setup, Values, axis, point, users};
 use crate::report::{Axis, Figure, Series, Shown};
@@ -34,18 +34,22 @@ impl Ways {
 
     /// What a matrix costs people who go one way, in minutes per report.
     fn cost(&self, built: &Built, way: usize) -> f64 {
-        let all: Vec<u32> = (0..self.both.places() as u32).collect();
-        let places = built.rows.deployed();
         let (mut sum, mut weight) = (0.0, 0.0);
-        for (at, &place) in places.iter().enumerate() {
-            let mut row = vec![0.0; all.len()];
-            built.rows.fill(at, &mut row);
-            let losses = self.both.ways()[way].utility().losses(&[place], &all);
+        for (at, place) in built.rows.deployed().into_iter().enumerate() {
             let prior = self.both.prior()[place as usize];
-            sum += prior * row.iter().zip(losses).map(|(z, c)| z * c).sum::<f64>();
+            sum += prior * self.cost_of_row(built, at, place, way);
             weight += prior;
         }
         sum / weight
+    }
+
+    /// The same for somebody who draws from one row.
+    fn cost_of_row(&self, built: &Built, row: usize, place: u32, way: usize) -> f64 {
+        let all: Vec<u32> = (0..self.both.places() as u32).collect();
+        let mut values = vec![0.0; all.len()];
+        built.rows.fill(row, &mut values);
+        let losses = self.both.ways()[way].utility().losses(&[place], &all);
+        values.iter().zip(losses).map(|(z, c)| z * c).sum()
     }
 }
 
@@ -107,15 +111,11 @@ fn rounds(setup: &Setup<'_>, places: usize, seed: u64) -> Result<Values, Mechani
     let mut round = |name: &str, table: &dyn Fn(usize) -> Vec<f64>| {
         plan.shares = (0..plan.users.len()).map(table).collect();
         let built = build(kind, &ways.both, &plan, &())?;
-        let Rows::Users(matrices) = &built.rows else { return Ok((name.to_owned(), f64::NAN)) };
-        let all: Vec<u32> = (0..ways.both.places() as u32).collect();
-        let mut sum = 0.0;
-        for (user, matrix) in matrices.users.iter().enumerate() {
-            let row = matrices.spread(matrix.deployed());
-            let losses = ways.both.ways()[goes(user)].utility().losses(&[matrix.place], &all);
-            sum += row.iter().zip(losses).map(|(z, c)| z * c).sum::<f64>();
-        }
-        Ok::<_, MechanismError>((name.to_owned(), sum / matrices.users.len() as f64))
+        let places = built.rows.deployed();
+        let cost =
+            |(user, &place): (usize, &u32)| ways.cost_of_row(&built, user, place, goes(user));
+        let sum: f64 = places.iter().enumerate().map(cost).sum();
+        Ok::<_, MechanismError>((name.to_owned(), sum / places.len() as f64))
     };
     let found = [
         round("round, own table", &|user| going(goes(user)).to_vec())?,
