@@ -100,11 +100,11 @@ export class Client {
   }
 
   /** What is sent is a function of the request alone: no cookies, no referrer, no cache of the browser's that would tell a second visit. */
-  async #ask(way, { method, path, body, media, mostBytes }) {
+  async #ask(way, { method, path, body, accept, media, mostBytes }) {
     try {
       const answer = await this.fetch(this.server + path, {
         method,
-        headers: body ? { accept: media, "content-type": media } : { accept: path.startsWith("/v1/m") && path !== "/v1/map" ? "*/*" : media },
+        headers: body ? { accept, "content-type": media } : { accept },
         body: body ? new Uint8Array(body) : undefined,
         credentials: "omit",
         referrerPolicy: "no-referrer",

@@ -90,6 +90,7 @@ impl Report {
                     "method": if body.is_some() { "POST" } else { "GET" },
                     "path": request.path(),
                     "body": body,
+                    "accept": request.accept(),
                     "media": Encoding::Cbor.media_type(),
                     "mostBytes": most_bytes,
                 }})

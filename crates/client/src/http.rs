@@ -78,17 +78,7 @@ impl Quiet for Http {
     fn ask(&self, request: &quiet::Request, most_bytes: u64) -> Result<Answer, TransportError> {
         let response = match request.body() {
             Some(body) => self.post(&request.path(), &body)?,
-            None => {
-                let accept = match request {
-                    // Files as they were signed or hashed: there is nothing to negotiate.
-                    quiet::Request::Manifest
-                    | quiet::Request::Signature
-                    | quiet::Request::Places(_)
-                    | quiet::Request::Tile(_) => "*/*",
-                    _ => Encoding::Cbor.media_type(),
-                };
-                self.get(&request.path(), accept).call().map_err(failure)?
-            }
+            None => self.get(&request.path(), request.accept()).call().map_err(failure)?,
         };
         let key = response.headers().get(KEY_HEADER).and_then(|value| value.to_str().ok());
         let key = key.map(str::to_owned);

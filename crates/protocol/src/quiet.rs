@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::encoding::Encoding;
 use crate::{Digest, path};
 
 /// The number of a place that was *drawn* from a row of a mechanism. Not where anybody is.
@@ -71,6 +72,15 @@ impl Request {
             Self::Targets(Report { map, place }) => {
                 format!("{}?map={map}&place={}", path::TARGETS, place.0)
             }
+        }
+    }
+
+    /// What is accepted as an answer: files come as they were signed or hashed, messages in CBOR.
+    pub fn accept(&self) -> &'static str {
+        match self {
+            // There is nothing to negotiate.
+            Self::Manifest | Self::Signature | Self::Places(_) | Self::Tile(_) => "*/*",
+            _ => Encoding::Cbor.media_type(),
         }
     }
 
