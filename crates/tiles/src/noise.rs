@@ -48,11 +48,15 @@ pub(crate) fn decode_noise(
     let centre = Coord::new(numbers[1], numbers[2]);
     let centre = centre.map_err(|error| TileError::malformed(FILE, "centre", error))?;
     let area = [numbers[3], numbers[4], numbers[5], numbers[6]];
+    // Casts saturate, and cut off what is no whole number: one file has one meaning, and one meaning one file.
+    let first = [numbers[9] as i64, numbers[10] as i64];
+    if first.map(|at| at as f64) != numbers[9..] {
+        return Err(TileError::malformed(FILE, "numbers", "begin at no point of a lattice"));
+    }
     let lattice = Lattice {
         spacing_km: numbers[7],
         tip_km: numbers[8],
-        // Casts saturate, and what is out of range is refused.
-        first: [numbers[9] as i64, numbers[10] as i64],
+        first,
         squares: [counts[0], counts[1]],
         side: counts[2],
     };
