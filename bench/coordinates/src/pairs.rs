@@ -12,7 +12,7 @@ use lrgeo_geo::rng::SplitMix;
 use lrgeo_geo::spacing::reach_km;
 use lrgeo_mechanism::stand_in::STOPPED_EARLY;
 use lrgeo_mechanism::{Built, Plan, Rows, build, by_name};
-use lrgeo_tiles::{Epsilon, Notion};
+use lrgeo_tiles::{Distribution, Epsilon, Notion};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
@@ -103,7 +103,7 @@ fn largest_factor(built: &Built, groups: usize) -> (f64, u64) {
     each.reduce(|| (0.0, 0), |a, b| (a.0.max(b.0), a.1 + b.1))
 }
 
-fn within(built: &Built, row: &impl Fn(Coord) -> Option<Vec<f64>>, seed: u64) -> (f64, u64) {
+fn within(built: &Built, row: &impl Fn(Coord) -> Option<Distribution>, seed: u64) -> (f64, u64) {
     let mut rng = SplitMix::new(seed);
     let place = built.coords[rng.below(built.coords.len())];
     let middle = place.offset_km(rng.between(-0.1, 0.1), rng.between(-0.1, 0.1));

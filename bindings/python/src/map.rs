@@ -202,7 +202,7 @@ impl Map {
             let plan = Plan { solver, ..plan };
             lrgeo_mechanism::build(kind, &city, &plan, &())
         })?;
-        Ok(Mechanism::new(built.map_err(refused)?, Some(city)))
+        Ok(Mechanism::new(built.map_err(refused)?.into(), Some(city)))
     }
 
     /// A matrix of your own as a mechanism, verified: with an epsilon it must keep it, without its promise is the least that
@@ -227,7 +227,7 @@ impl Map {
             Ok::<_, MechanismError>((import::import(&city, values, epsilon, notion, &())?, city))
         });
         let (built, city) = made.map_err(refused)?;
-        Ok(Mechanism::new(built, Some(city)))
+        Ok(Mechanism::new(built.into(), Some(city)))
     }
 
     fn __len__(&self) -> usize {

@@ -9,8 +9,9 @@ use lrgeo_evaluation::{Assessment, assess};
 use lrgeo_geo::Coord;
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::spacing::{reach_km, spacing_km};
-use lrgeo_mechanism::verify::verify;
+use lrgeo_mechanism::verify::Examined;
 use lrgeo_mechanism::{Built, City, Plan, Rows};
+use lrgeo_tiles::Distribution;
 use lrgeo_tiles::sample::{ManyDraws, SeededRandomness, Urn};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -22,7 +23,7 @@ use crate::solve::matrix;
 /// What somebody reports, row by row, and what that promises.
 #[pyclass(frozen, module = "lrgeo")]
 pub struct Mechanism {
-    built: Built,
+    built: Examined,
     city: Option<Arc<City>>,
     index: SpatialIndex,
     reach_km: f64,
@@ -30,7 +31,7 @@ pub struct Mechanism {
 
 impl Mechanism {
     /// A mechanism, with the city that it was made for where that is known.
-    pub fn new(built: Built, city: Option<Arc<City>>) -> Self {
+    pub fn new(built: Examined, city: Option<Arc<City>>) -> Self {
         let index = SpatialIndex::new(&built.coords);
         let reach_km = reach_km(spacing_km(&built.coords).unwrap_or(f64::INFINITY));
         Self { built, city, index, reach_km }
@@ -98,8 +99,9 @@ fn coords(
 impl Mechanism {
     /// Opens a file of `lrgeo mechanism build`; with a map, what needs costs can be measured.
     #[staticmethod]
-    fn open(path: PathBuf) -> PyResult<Self> {
-        Ok(Self::new(Built::open(&path).map_err(refused)?.0, None))
+    fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let (built, _) = Built::open(&path).map_err(refused)?;
+        Ok(Self::new(py.detach(|| Examined::new(built, &())), None))
     }
 
     /// Writes it.
@@ -177,7 +179,8 @@ impl Mechanism {
                 (Some(at), _) => self.place_at(*at).and_then(|place| self.built.row(place)),
                 (None, _) => None,
             };
-            at.iter().flat_map(|at| row(at).unwrap_or_else(|| vec![f64::NAN; places])).collect()
+            let off = || vec![f64::NAN; places];
+            at.iter().flat_map(|at| row(at).map_or_else(off, Distribution::into_vec)).collect()
         });
         matrix(py, rows, places)
     }
@@ -207,7 +210,7 @@ impl Mechanism {
 
     /// Checks every pair and every report, with rounding against ourselves and no tolerance.
     fn verify<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let verdict = py.detach(|| verify(&self.built, &()));
+        let verdict = self.built.verdict();
         let said = PyDict::new(py);
         said.set_item("holds", verdict.holds())?;
         said.set_item("violations", verdict.guaranteed.violations)?;

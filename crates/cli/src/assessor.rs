@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use lrgeo_evaluation::optimum::Answers;
 use lrgeo_evaluation::{Assessment, assess};
-use lrgeo_mechanism::{Built, City, Mechanism, Plan, build};
+use lrgeo_mechanism::verify::{Examined, Verified};
+use lrgeo_mechanism::{City, Mechanism, Plan, build};
 use lrgeo_optim::Settings;
 
 use crate::solve;
@@ -37,7 +38,7 @@ impl<'a> Assessor<'a> {
     }
 
     /// Makes a mechanism and assesses it; says why where that fails.
-    pub fn make(&mut self, kind: &dyn Mechanism, plan: &Plan) -> Result<(Built, Found), String> {
+    pub fn make(&mut self, kind: &dyn Mechanism, plan: &Plan) -> Result<(Verified, Found), String> {
         if self.cancel.load(Ordering::Relaxed) {
             return Err("not made: stopped by Ctrl-C".to_owned());
         }
@@ -63,7 +64,7 @@ impl<'a> Assessor<'a> {
     }
 
     /// Assesses a mechanism that was made before.
-    pub fn look_at(&mut self, built: &Built, plan: &Plan) -> Result<Found, String> {
+    pub fn look_at(&mut self, built: &Examined, plan: &Plan) -> Result<Found, String> {
         let assessed = assess(built, self.city, plan, &mut self.answers, self.ui);
         let assessment = assessed.map_err(|error| error.to_string())?;
         let warnings = built.notes.iter().filter(|(name, _)| name == "warning");

@@ -224,14 +224,14 @@ impl OnMap {
         let fingerprint = city.version();
         let link = Link::first(Issued::from_unix(0), 1, key.public());
         let published = publish(&laplace, fingerprint, None, link, &key, ui)?;
-        attacks.push(tile(&city, &published.signed.manifest, &users, &edge));
+        attacks.push(tile(&city, published.signed.manifest(), &users, &edge));
         attacks.push(attack::chance(&city, &users, &edge));
         let leak = tiles::leak(&laplace, &published.members, ui)?;
         let attacks = attacks.into_iter().flatten().collect();
         self.common.print_with("upload", &city, attacks, Some(&leak), ui);
         if !self.common.json {
             println!("\ntiles fetched and a report of laplace-places, {}:", laplace.guarantee);
-            ui.lines(&tiles::lines(&leak, &published.signed.manifest));
+            ui.lines(&tiles::lines(&leak, published.signed.manifest()));
         }
         Ok(())
     }

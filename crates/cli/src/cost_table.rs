@@ -126,7 +126,7 @@ fn summary(table: &CostTable) -> String {
     let unit = table.unit();
     let (mean, max) = offsets(table);
     let lines = [
-        ("map version", table.map.to_string()),
+        ("map version", table.map.short()),
         ("cells", format!("{} {}", count(table.cells().len()), table.division())),
         (
             "targets",
@@ -156,7 +156,7 @@ fn as_json(table: &CostTable) -> serde_json::Value {
         .map(|(tile, cells)| json!({"row": tile.row, "column": tile.column, "cells": cells.len()}))
         .collect();
     json!({
-        "map_version": table.map.to_string(),
+        "map_version": table.map,
         "division": table.division().to_string(),
         "cell_km": table.division().length().km(),
         "cells": table.cells().len(),

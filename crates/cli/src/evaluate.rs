@@ -7,6 +7,7 @@ use clap::Args;
 use lrgeo_evaluation::adversary::{Adversary, blind, is_even};
 use lrgeo_evaluation::curves::{Blind, Subject, figures};
 use lrgeo_evaluation::report::{Picture, Report};
+use lrgeo_mechanism::verify::Examined;
 use lrgeo_mechanism::{Built, City, Mechanism, MechanismError, Plan, REGISTRY, by_name};
 use lrgeo_tiles::{Epsilon, Notion};
 use serde_json::json;
@@ -65,7 +66,7 @@ const SCALED: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
 
 /// What is evaluated.
 enum Candidate {
-    File(String, Box<Built>),
+    File(String, Box<Examined>),
     Kind(&'static dyn Mechanism),
 }
 
@@ -97,7 +98,7 @@ struct Seen {
 
 impl Seen {
     /// A mechanism that was made before, at its own epsilon.
-    fn file(&mut self, name: String, built: &Built, assessor: &mut Assessor<'_>) {
+    fn file(&mut self, name: String, built: &Examined, assessor: &mut Assessor<'_>) {
         assessor.ui.remark(format!("{name} .."));
         let plan = Plan::new(assessor.city, built.guarantee.epsilon);
         self.pictures.extend(picture(&name, built, assessor.city));
@@ -159,7 +160,7 @@ impl Evaluate {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         let begun = Instant::now();
         let city = open::city(self.map.as_deref(), self.places, &self.ways, ui)?;
-        let candidates = self.candidates(&city)?;
+        let candidates = self.candidates(&city, ui)?;
         let epsilons = self.epsilons(&city)?;
         let users = self.users.places(&city, self.seed)?;
         let mut assessor = Assessor::new(&city, self.time_limit, ui);
@@ -187,7 +188,7 @@ impl Evaluate {
 
     /// Files are opened and names compared before anything is made: what is wrong should not be found out
     /// minutes later.
-    fn candidates(&self, city: &City) -> Result<Vec<Candidate>, Failure> {
+    fn candidates(&self, city: &City, ui: &Ui) -> Result<Vec<Candidate>, Failure> {
         if self.mechanisms.is_empty() {
             return Ok(REGISTRY.iter().map(|&kind| Candidate::Kind(kind)).collect());
         }
@@ -211,7 +212,7 @@ impl Evaluate {
                 }
                 let stem = Path::new(name).file_stem();
                 let stem = stem.map_or(name.clone(), |stem| stem.to_string_lossy().into_owned());
-                Ok(Candidate::File(stem, Box::new(built)))
+                Ok(Candidate::File(stem, Box::new(Examined::new(built, ui))))
             }
         };
         let candidates: Vec<Candidate> =
@@ -241,7 +242,7 @@ impl Evaluate {
     fn settings(&self, city: &City, users: usize, begun: Instant) -> Vec<(String, String)> {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let lines = [
-            ("map", format!("{}, version {}", city.map().source, city.version())),
+            ("map", format!("{}, version {}", city.map().source, city.version().short())),
             ("places", format!("{}, {:.3} km apart", count(city.places()), city.spacing_km())),
             ("targets", count(city.map().targets.len())),
             ("users of kinds made per user", format!("{users}, seed {}", self.seed)),
@@ -314,7 +315,7 @@ fn as_json(lines: &[Line], city: &City, without: Blind, seed: u64) -> serde_json
     };
     json!({
         "map": city.map().source.to_string(),
-        "version": city.version().to_string(),
+        "version": city.version(),
         "places": city.places(),
         "spacing_km": city.spacing_km(),
         "seed": seed,

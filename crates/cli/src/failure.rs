@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use lrgeo_client::ClientError;
+use lrgeo_client::{Caught, ClientError};
 use lrgeo_mechanism::MechanismError;
 use lrgeo_optim::Error;
 
@@ -79,13 +79,24 @@ impl From<lrgeo_mechanism::publish::PublishError> for Failure {
 }
 
 impl Failure {
+    /// What a person may do about it, where the error itself, which knows no commands, does not say.
+    pub fn advice(&self) -> Option<&'static str> {
+        let Self::Client(ClientError::Lie(lie)) = self else { return None };
+        match lie.caught {
+            Caught::Key | Caught::Fork => Some(
+                "if the operator announced this elsewhere, begin anew with the server: `lrgeo client reset --servers`",
+            ),
+            _ => None,
+        }
+    }
+
     /// What the program exits with; see `lrgeo --help`.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Infeasible(_) => 3,
             Self::Mechanism(MechanismError::Optimiser(Error::Infeasible { .. })) => 3,
             Self::CheckFailed { .. } => 4,
-            Self::Client(ClientError::Lie(_) | ClientError::KeyChanged { .. }) => 4,
+            Self::Client(ClientError::Lie(_)) => 4,
             Self::Client(ClientError::Policy(_)) => 5,
             _ => 1,
         }

@@ -131,6 +131,9 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("error: {failure}");
+            if let Some(advice) = failure.advice() {
+                eprintln!("{advice}");
+            }
             ExitCode::from(failure.exit_code())
         }
     }

@@ -4,13 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use lrgeo_geo::Coord;
-use lrgeo_mechanism::MechanismError;
-use lrgeo_mechanism::verify::verify;
 use lrgeo_tiles::sample::{SystemRandomness, Urn};
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::mechanism::{open, row_at};
+use crate::mechanism::{open_verified, row_at};
 use crate::options::coord;
 use crate::ui::Ui;
 
@@ -42,13 +40,8 @@ pub struct Obfuscate {
 
 impl Obfuscate {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
-        let (built, _) = open(&self.mechanism, self.map.as_deref())?;
         // A file may say anything: nothing is drawn from a mechanism that breaks its promise.
-        let verdict = verify(&built, ui);
-        if !verdict.holds() {
-            let worst_log_excess = verdict.guaranteed.worst_log_excess;
-            return Err(MechanismError::NotPrivate { worst_log_excess }.into());
-        }
+        let (built, _) = open_verified(&self.mechanism, self.map.as_deref(), ui)?;
         let row = row_at(&built, self.at, "at")?;
         let urn = Urn::new(&row)?;
         if self.count > 1 {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lrgeo_geo::Coord;
-use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_geo::Digest;
 use lrgeo_geo::units::Length;
 use lrgeo_map::map::Map;
 use lrgeo_mechanism::{City, MechanismError};
@@ -14,7 +14,7 @@ use crate::ui::Ui;
 use crate::ways::Ways;
 
 /// A map from a file, or the demo city with 500 m between places.
-pub fn map(path: Option<&Path>) -> Result<(Map, Fingerprint), Failure> {
+pub fn map(path: Option<&Path>) -> Result<(Map, Digest), Failure> {
     if let Some(path) = path {
         return Ok(Map::open(path)?);
     }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::key;
-use crate::mechanism::open;
+use crate::mechanism::open_verified;
 use crate::tiles;
 use crate::ui::{Ui, columns, count};
 
@@ -60,7 +60,7 @@ pub struct Publish {
 impl Publish {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         let key = key::open(&self.key)?;
-        let (built, fingerprint) = open(&self.mechanism, self.map.as_deref())?;
+        let (built, fingerprint) = open_verified(&self.mechanism, self.map.as_deref(), ui)?;
         let least = self.tile_places as usize;
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
         let issued = self.issued.unwrap_or_else(|| Issued::from_unix(now()));
@@ -74,7 +74,7 @@ impl Publish {
         let publication = publish(&built, fingerprint, Some(least), link, &key, ui)?;
         let written = publication.write(&self.output).map_err(MechanismError::from)?;
 
-        let manifest = &publication.signed.manifest;
+        let manifest = publication.signed.manifest();
         // One file that everybody fetches tells nothing; there is nothing to work out.
         let leak = match publication.members.is_empty() {
             true => None,

@@ -71,7 +71,7 @@ impl Serve {
             let catalogue = server.catalogue();
             println!("listening on http://{}", server.address()?);
             ui.lines(&[
-                ("map", format!("{version}, {} places", count(catalogue.city.places()))),
+                ("map", format!("{}, {} places", version.short(), count(catalogue.city.places()))),
                 ("signed by", catalogue.key.to_string()),
                 (
                     "interface",

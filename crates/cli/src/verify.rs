@@ -65,7 +65,7 @@ impl Verify {
                 found
             });
             ui.json(&json!({
-                "mechanism": fingerprint.to_string(),
+                "mechanism": fingerprint,
                 "map": built.map.to_string(),
                 "promise": built.guarantee.to_string(),
                 "holds": verdict.holds(),

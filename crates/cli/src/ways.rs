@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::Args;
-use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_geo::Digest;
 use lrgeo_map::import::{read_losses, read_shares};
 use lrgeo_map::map::Map;
 use lrgeo_map::utility::UtilityKind;
@@ -60,7 +60,7 @@ fn is_name(name: &str) -> bool {
 
 impl Ways {
     /// The city of a map with these ways.
-    pub fn city(&self, map: Map, version: Fingerprint, ui: &Ui) -> Result<City, Failure> {
+    pub fn city(&self, map: Map, version: Digest, ui: &Ui) -> Result<City, Failure> {
         let places = map.places.len();
         let own = |path: &Path| -> Result<Losses, Failure> {
             Ok(Losses::Given(Arc::new(read_losses(path, places)?)))

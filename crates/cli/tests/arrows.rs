@@ -5,8 +5,8 @@ use std::process::Command;
 
 /// From the bottom up. A crate may use the crates of lower floors and nothing else of ours.
 const FLOORS: [&[&str]; 5] = [
-    &["lrgeo-geo", "lrgeo-optim", "lrgeo-protocol"],
-    &["lrgeo-map", "lrgeo-tiles"],
+    &["lrgeo-geo", "lrgeo-optim"],
+    &["lrgeo-map", "lrgeo-protocol", "lrgeo-tiles"],
     &["lrgeo-mechanism", "lrgeo-show"],
     &["lrgeo-evaluation", "lrgeo-client", "lrgeo-server"],
     &["lrgeo"],

@@ -55,8 +55,8 @@ fn a_mechanism_is_published_once() {
         "publish city.lrmech -o next --key operator.key --tile-places 16 --after tiles --valid-days 30",
     );
     let next = Directory::open(&scratch.0.join("next"), &public).unwrap().signed;
-    directory.signed.next(next.bytes.clone(), next.signature.clone()).unwrap();
-    assert_eq!(next.manifest.link.sequence, 2);
+    directory.signed.tip().next(next.envelope().clone()).unwrap();
+    assert_eq!(next.link().sequence, 2);
     std::fs::remove_dir_all(scratch.0.join("next")).unwrap();
 
     let json = scratch.succeed(&format!("{command} --map city.lrmap --quiet --json"));

@@ -13,7 +13,7 @@ use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{Join, Joined, Phase, TicketState, UserMatrix};
 use lrgeo_protocol::path;
 use lrgeo_server::Config;
-use lrgeo_tiles::PublicKey;
+use lrgeo_tiles::{Envelope, PublicKey};
 
 /// `lrgeo serve`; killed when dropped.
 struct Process {
@@ -205,10 +205,9 @@ fn tiles_published_before_are_served_if_they_are_this_operators() {
     let manifest = get(path::MANIFEST);
     let key: PublicKey = manifest.header("x-lrgeo-key").parse().unwrap();
     let published = Directory::open(&scratch.0.join("tiles"), &key).unwrap().signed;
-    let served = published.next(manifest.body, get(path::SIGNATURE).body).unwrap().manifest;
+    let envelope = Envelope { bytes: manifest.body, signature: get(path::SIGNATURE).body };
+    let (served, published) = (published.tip().next(envelope).unwrap(), published.manifest());
+    let served = served.manifest();
     assert!(served.description.is_some());
-    assert_eq!(
-        (served.tiles, served.mechanism),
-        (published.manifest.tiles, published.manifest.mechanism)
-    );
+    assert_eq!((&served.tiles, served.mechanism), (&published.tiles, published.mechanism));
 }

@@ -6,7 +6,6 @@
 use std::future::ready;
 
 use lrgeo_geo::Coord;
-use lrgeo_protocol::Digest;
 use lrgeo_protocol::quiet::Request;
 use lrgeo_tiles::coordinates::LatticeNoise;
 use lrgeo_tiles::{Manifest, Places};
@@ -39,8 +38,7 @@ impl Noise {
             return Err(ClientError::NotOffered { mode: Mode::Coordinates, reason });
         };
         policy.allow_epsilon(manifest.guarantee()?.epsilon.value())?;
-        let bytes =
-            wire.ask(Request::Noise(Digest(entry.hash.0)), entry.bytes.min(MOST_FILE)).await?;
+        let bytes = wire.ask(Request::Noise(entry.hash), entry.bytes.min(MOST_FILE)).await?;
         let (noise, proven) = manifest.open_noise(&bytes.body, places)?;
         Ok(Self { noise, proven })
     }

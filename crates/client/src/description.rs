@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use lrgeo_geo::Digest;
 use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
 use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph, relevant_places};
 use lrgeo_mechanism::rows::Round;
@@ -11,7 +12,7 @@ use lrgeo_protocol::VERSION;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::public::{MapDescription, Parameters, Range};
 use lrgeo_protocol::quiet::Request;
-use lrgeo_tiles::{Epsilon, Hash, Manifest, Notion, Places};
+use lrgeo_tiles::{Epsilon, Manifest, Notion, Places};
 
 use crate::ground::OwnPlace;
 use crate::policy::{Policy, Refused, distinct_places};
@@ -61,16 +62,18 @@ impl Described {
     /// Checks the hash, version and every number of a description. Places and prior are those of the manifest.
     pub fn open(bytes: &[u8], manifest: &Manifest, places: &Places) -> Result<Self, Lie> {
         let wrong = |field, reason: &str| Lie::nonsense(WHAT, field, reason);
-        if Some(Hash::of(bytes)) != manifest.description {
-            return Err(Lie::OtherBytes { what: WHAT });
+        let (found, named) = (Digest::of(bytes), manifest.description);
+        let named = named.ok_or_else(|| wrong("hash", "is not in the manifest"))?;
+        if found != named {
+            return Err(Lie::other_bytes(WHAT, found, named));
         }
         let description: MapDescription =
             Encoding::Cbor.decode(bytes).map_err(|error| Lie::nonsense(WHAT, "message", error))?;
         if description.protocol != VERSION {
             return Err(wrong("protocol", "has another version than this client"));
         }
-        if description.map.0 != manifest.map.0 {
-            return Err(Lie::OtherMap { what: WHAT });
+        if description.map != manifest.map {
+            return Err(Lie::other_map(WHAT, description.map, manifest.map));
         }
         let count = places.coords().len();
         if description.ways.is_empty() || !is_amount(description.ceiling) {

@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lrgeo_geo::rng::SplitMix;
-use lrgeo_tiles::DrawError;
 use lrgeo_tiles::sample::{SeededRandomness, SystemRandomness, Urn};
+use lrgeo_tiles::{Distribution, DrawError};
 
 mod sealed {
     /// There are the two sources below and no third.
@@ -20,14 +20,14 @@ mod sealed {
 /// Where a client's randomness comes from.
 pub trait Draws: sealed::Sealed {
     /// Draws a report from a row over all places.
-    fn report(&mut self, row: &[f64]) -> Result<u32, DrawError>;
+    fn report(&mut self, row: &Distribution) -> Result<u32, DrawError>;
 
     /// A uniform number below `count`, which is positive.
     fn below(&mut self, count: usize) -> Result<usize, DrawError>;
 }
 
 impl Draws for SystemRandomness {
-    fn report(&mut self, row: &[f64]) -> Result<u32, DrawError> {
+    fn report(&mut self, row: &Distribution) -> Result<u32, DrawError> {
         Ok(Urn::new(row)?.draw(self)? as u32)
     }
 
@@ -77,7 +77,7 @@ impl Rehearsal {
 }
 
 impl Draws for Rehearsal {
-    fn report(&mut self, row: &[f64]) -> Result<u32, DrawError> {
+    fn report(&mut self, row: &Distribution) -> Result<u32, DrawError> {
         // The row must be one to draw from, forced or not.
         let urn = Urn::new(row)?;
         if let Some(record) = &self.record {
@@ -119,7 +119,7 @@ mod tests {
     fn rehearsals_repeat_and_can_be_forced() {
         let draws = |seed| {
             let mut rehearsal = Rehearsal::seeded(seed).forced([7]);
-            let row = [0.25; 4];
+            let row = Distribution::new(vec![0.25; 4]).unwrap();
             (0..20).map(|_| rehearsal.report(&row).unwrap()).collect::<Vec<_>>()
         };
         assert_eq!(draws(1), draws(1));

@@ -1,15 +1,17 @@
 //! Why there is no report.
 
-use lrgeo_protocol::{Digest, Refusal};
-use lrgeo_tiles::{DrawError, Issued, TileError};
+use lrgeo_geo::Digest;
+use lrgeo_protocol::Refusal;
+use lrgeo_tiles::{DrawError, PublicKey, TileError};
 
 use crate::Mode;
 use crate::policy::Refused;
-use crate::state::{LedgerError, StateError};
+use crate::state::{Fork, LedgerError, StateError};
 use crate::transport::TransportError;
 
 /// Why nothing was reported. No variant carries where the user is.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ClientError {
     /// No answer, or a refusal.
     #[error(transparent)]
@@ -31,19 +33,6 @@ pub enum ClientError {
         "the server does not say which key its operator signs with; ask the operator and give it with --key"
     )]
     NoKey,
-    /// Another key than the one that was pinned.
-    #[error(
-        "{server} was known with the key {pinned} and now has {offered}, which the old key does not vouch for: another operator, or \
-         somebody in between. Nothing was reported. If the operator announced it elsewhere: `lrgeo client reset --servers`"
-    )]
-    KeyChanged {
-        /// The server.
-        server: String,
-        /// The key known before.
-        pinned: String,
-        /// The key now.
-        offered: String,
-    },
     /// The user is not near any place.
     #[error(
         "you are off this server's map: it has no place within {reach_km:.2} km of you, and promises nothing farther away. \
@@ -103,84 +92,144 @@ pub enum ClientError {
     Over,
 }
 
-/// Something that a server sent and that is not true. Each one is a reason not to believe anything else.
-#[derive(Debug, thiserror::Error)]
-pub enum Lie {
-    /// Manifest, list of places or tile.
-    #[error(transparent)]
-    Tiles(#[from] TileError),
+/// A server that was caught: what it sent, and what that had to be. Each one is a reason not to believe anything else, and there is no other
+/// way to say so.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}: {offered}; expected {expected}")]
+#[non_exhaustive]
+pub struct Lie {
+    /// In what kind of thing, for programs.
+    pub caught: Caught,
+    /// The message or file that it stands in.
+    pub what: &'static str,
+    /// What the server says.
+    pub offered: String,
+    /// What it had to say.
+    pub expected: String,
+}
+
+/// What a server was caught in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Caught {
     /// Not the operator's signature.
-    #[error("{what}: was not signed with the operator's key")]
-    Signature {
-        /// What was to be signed.
-        what: &'static str,
-    },
-    /// Two manifests under one number.
-    #[error(
-        "manifest: the operator signed two different ones as number {sequence}, {known} and {other}: not everybody is shown the \
-         same. Keep both names as evidence; nothing of this server is believed until `lrgeo client reset --servers`"
-    )]
-    Forked {
-        /// The number.
-        sequence: u64,
-        /// The one that is known.
-        known: Digest,
-        /// The other one, or the one that follows another one.
-        other: Digest,
-    },
-    /// It was good until then.
-    #[error("manifest: expired {expires}; the operator has to sign a new one")]
-    Expired {
-        /// When.
-        expires: Issued,
-    },
-    /// Signed at a time that has not come.
-    #[error("manifest: issued {issued}, which is in the future; one of the two clocks is wrong")]
-    FromTheFuture {
-        /// When.
-        issued: Issued,
-    },
-    /// For another version of the map.
-    #[error("{what}: is for another version of the map")]
-    OtherMap {
-        /// What is for another one.
-        what: &'static str,
-    },
+    Signature,
+    /// Another key than the one that was pinned, or none.
+    Key,
+    /// Two manifests under one number: not everybody is shown the same.
+    Fork,
+    /// Older than what is known, not good any longer, or from the future.
+    Time,
+    /// For another version of the map, or of the format.
+    Version,
     /// Not the bytes that were signed for.
-    #[error("{what}: is not the one that the operator signed for")]
-    OtherBytes {
-        /// What was exchanged.
-        what: &'static str,
-    },
+    Bytes,
     /// It does not say what it must.
-    #[error("{what}: {field} {reason}")]
-    Nonsense {
-        /// What it stands in.
-        what: &'static str,
-        /// The field at fault.
-        field: &'static str,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// A matrix whose rows are not private.
-    #[error("{what}: its rows exceed the guarantee by a log-ratio of {worst_log_excess:.3e}")]
-    NotPrivate {
-        /// Which matrix.
-        what: &'static str,
-        /// By how much.
-        worst_log_excess: f64,
-    },
+    Content,
+    /// Rows that do not keep the promise.
+    Privacy,
 }
 
 impl Lie {
-    /// A [`Lie::Nonsense`].
-    pub(crate) fn nonsense(what: &'static str, field: &'static str, reason: impl ToString) -> Self {
-        Self::Nonsense { what, field, reason: reason.to_string() }
+    /// Says what was offered instead of what.
+    pub(crate) fn new(
+        caught: Caught,
+        what: &'static str,
+        offered: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        Self { caught, what, offered: offered.into(), expected: expected.into() }
+    }
+
+    /// A field that does not say what it must, for the reason given.
+    pub(crate) fn nonsense(
+        what: &'static str,
+        field: &'static str,
+        reason: impl std::fmt::Display,
+    ) -> Self {
+        let expected = "what docs/client.md says is checked";
+        Self::new(Caught::Content, what, format!("{field} {reason}"), expected)
+    }
+
+    /// Something that is for another version of the map.
+    pub(crate) fn other_map(what: &'static str, offered: Digest, expected: Digest) -> Self {
+        let offered = format!("is for another version of the map, {offered}");
+        Self::new(Caught::Version, what, offered, expected)
+    }
+
+    /// Bytes that are not those that were signed for.
+    pub(crate) fn other_bytes(what: &'static str, offered: Digest, expected: Digest) -> Self {
+        let offered = format!("is not the one that the operator signed for: its hash is {offered}");
+        Self::new(Caught::Bytes, what, offered, expected)
+    }
+
+    /// Rows that do not keep the promise.
+    pub(crate) fn not_private(what: &'static str, worst_log_excess: f64) -> Self {
+        let offered =
+            format!("its rows exceed the guarantee by a log-ratio of {worst_log_excess:.3e}");
+        Self::new(Caught::Privacy, what, offered, "none above zero")
+    }
+
+    /// Another key than the one that was pinned.
+    pub(crate) fn other_key(offered: PublicKey, pinned: PublicKey) -> Self {
+        let offered = format!(
+            "{offered}, which the key known before does not vouch for: another operator, or somebody in between"
+        );
+        Self::new(Caught::Key, "key", offered, pinned)
+    }
+
+    /// Two manifests that the operator signed under one number.
+    pub(crate) fn forked(Fork { sequence, known, other }: Fork) -> Self {
+        let offered = format!(
+            "the operator signed two different ones as number {sequence}, now {other}: not everybody is shown the same"
+        );
+        let expected = format!(
+            "{known} (keep both names as evidence; nothing of this server is believed any longer)"
+        );
+        Self::new(Caught::Fork, "manifest", offered, expected)
+    }
+}
+
+impl From<TileError> for Lie {
+    fn from(error: TileError) -> Self {
+        match error {
+            TileError::Signature => {
+                let offered = "was not signed with this key; nothing in it is believed";
+                Self::new(Caught::Signature, "manifest", offered, "the operator's signature")
+            }
+            TileError::OtherFormat { file, found, reads } => {
+                let expected =
+                    format!("{reads}: it must be published again by an lrgeo like this one");
+                Self::new(Caught::Version, file, format!("has format version {found}"), expected)
+            }
+            TileError::OtherMap { file, made_for, wanted } => {
+                Self::new(Caught::Version, file, format!("made for map version {made_for}"), wanted)
+            }
+            TileError::Older { issued, known } => {
+                let expected = format!("none before the one of {known} that is known already");
+                Self::new(Caught::Time, "manifest", format!("issued {issued}"), expected)
+            }
+            TileError::HashMismatch { file, expected, found } => {
+                Self::new(Caught::Bytes, file, format!("its hash is {found}"), expected)
+            }
+            TileError::Truncated { file, expected, found } => {
+                let offered = format!("cut off after {found} bytes");
+                Self::new(Caught::Bytes, file, offered, format!("{expected} bytes"))
+            }
+            TileError::Malformed { file, field, reason } => Self::nonsense(file, field, reason),
+            TileError::NotPrivate { worst_log_excess } => {
+                Self::not_private("tile", worst_log_excess)
+            }
+            TileError::Key(reason) => {
+                Self::new(Caught::Key, "key", reason, "the operator's public key")
+            }
+            other => Self::nonsense("tile", "file", other),
+        }
     }
 }
 
 impl From<TileError> for ClientError {
     fn from(error: TileError) -> Self {
-        Lie::Tiles(error).into()
+        Lie::from(error).into()
     }
 }

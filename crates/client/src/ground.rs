@@ -1,10 +1,10 @@
 //! The map as a client sees it, and the step from a coordinate to a place.
 
 use lrgeo_geo::Coord;
+use lrgeo_geo::Digest;
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::spacing::{reach_km, spacing_km};
-use lrgeo_protocol::Digest;
-use lrgeo_tiles::{Epsilon, Hash, PublicKey};
+use lrgeo_tiles::{Epsilon, PublicKey};
 
 use crate::ClientError;
 
@@ -43,7 +43,7 @@ impl Ground {
         let spacing_km = spacing_km(&coords)?;
         let index = SpatialIndex::new(&coords);
         let bytes = coords.iter().flat_map(|at| [at.lat(), at.lon()]).flat_map(f64::to_le_bytes);
-        let grid = Digest(Hash::of(&bytes.collect::<Vec<u8>>()).0);
+        let grid = Digest::of(&bytes.collect::<Vec<u8>>());
         let reach_km = reach_km(spacing_km);
         Some(Self { operator, map, grid, epsilon, spacing_km, reach_km, coords, index })
     }

@@ -61,7 +61,7 @@ mod trust;
 pub use client::Client;
 #[cfg(feature = "local")]
 pub use description::Described;
-pub use error::{ClientError, Lie};
+pub use error::{Caught, ClientError, Lie};
 pub use mode::Mode;
 pub use outcome::{Accuracy, Compared, Learnt, Outcome, Times};
 pub use phone::Phone;

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use lrgeo_geo::Coord;
+use lrgeo_geo::Digest;
 use lrgeo_mechanism::lr_geo::coefficients::{Coefficients, UserPart};
 use lrgeo_mechanism::lr_geo::round::Programme;
 use lrgeo_mechanism::rows::{Round, UserMatrix};
@@ -14,7 +15,7 @@ use lrgeo_mechanism::{MechanismError, RangeRule};
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::public::{Local, TablePart, TableTile};
 use lrgeo_protocol::quiet::Request;
-use lrgeo_tiles::Hash;
+use lrgeo_tiles::{Distribution, DrawError};
 
 use crate::description::Described;
 use crate::draws::Draws;
@@ -80,6 +81,7 @@ pub async fn row<'a>(
     let epsilon_per_km = common.effective_epsilon(&policy, &round)?;
     let compared = round.users[0].relevant.len();
     let values = round.spread(round.users[0].deployed());
+    let values = Distribution::new(values).map_err(DrawError::from)?;
     let accuracy: AccuracyOf<'a> = Box::new(move |report| {
         Box::pin(async move {
             let number = tiling.tile_of(&OwnPlace(report))?;
@@ -99,9 +101,9 @@ pub async fn row<'a>(
 async fn fetch(wire: &Wire, local: &Local, number: u32) -> Result<Vec<u8>, ClientError> {
     let file = local.table_tiles[number as usize];
     let bytes = wire.ask(Request::TableTile(file.hash), file.bytes.min(MOST_SLICE)).await?.body;
-    match Hash::of(&bytes).0 == file.hash.0 {
-        true => Ok(bytes),
-        false => Err(Lie::OtherBytes { what: WHAT }.into()),
+    match Digest::of(&bytes) {
+        found if found == file.hash => Ok(bytes),
+        found => Err(Lie::other_bytes(WHAT, found, file.hash).into()),
     }
 }
 
@@ -114,8 +116,11 @@ fn open(
 ) -> Result<Vec<Slice>, Lie> {
     let content: TableTile =
         Encoding::Cbor.decode(bytes).map_err(|error| Lie::nonsense(WHAT, "message", error))?;
-    if content.map != common.ground.map || content.tile != number {
-        return Err(Lie::OtherMap { what: WHAT });
+    if content.map != common.ground.map {
+        return Err(Lie::other_map(WHAT, content.map, common.ground.map));
+    }
+    if content.tile != number {
+        return Err(Lie::nonsense(WHAT, "tile", "is another one than was asked for"));
     }
     if content.ways.len() != described.description.ways.len() {
         return Err(Lie::nonsense(WHAT, "ways", "are not those of the description"));

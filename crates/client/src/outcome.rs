@@ -2,9 +2,9 @@
 
 use std::pin::Pin;
 
-use lrgeo_protocol::Digest;
+use lrgeo_geo::Digest;
 use lrgeo_protocol::public::Target;
-use lrgeo_tiles::{PublicKey, posterior_radius_km};
+use lrgeo_tiles::{Distribution, PublicKey, posterior_radius_km};
 
 use crate::Mode;
 use crate::session::Common;
@@ -13,6 +13,7 @@ use crate::tiles::Chosen;
 
 /// A report that was sent.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Outcome {
     /// How it was made, or would have been made had it not been remembered.
     pub mode: Mode,
@@ -55,6 +56,7 @@ pub struct Outcome {
 /// The radius around a report that holds the true position with a probability of 95 %. It follows from this report and from what
 /// the server knows anyway, never from the true place, which it would otherwise betray: so it may be passed on with the report.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Accuracy {
     /// The radius.
     pub metres: u64,
@@ -92,6 +94,7 @@ impl Accuracy {
 
 /// Seconds, by step.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Times {
     /// Fetching and checking what everybody gets.
     pub opening: f64,
@@ -108,7 +111,7 @@ pub type AccuracyOf<'a> =
 /// A row to draw from, and what is known about it.
 pub struct Row<'a> {
     /// The row over all places.
-    pub values: Vec<f64>,
+    pub values: Distribution,
     /// The epsilon that was measured, in 1/km.
     pub epsilon_per_km: f64,
     /// How many rows were compared with each other.
@@ -122,6 +125,7 @@ pub struct Row<'a> {
 /// Which rows a client has compared with each other, every two of them: what was not compared rests on the operator's
 /// word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Compared {
     /// How many.
     pub places: usize,
@@ -150,6 +154,7 @@ impl std::fmt::Display for Compared {
 
 /// What the server learnt besides the report.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Learnt {
     /// Nothing: the report was remembered, and only public files were fetched that everybody fetches.
     Nothing,

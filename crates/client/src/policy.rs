@@ -73,6 +73,7 @@ impl Default for Policy {
 
 /// Which rule of the owner's a server breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Rule {
     /// [`Policy::most_epsilon_per_km`].
     Epsilon,
@@ -103,6 +104,7 @@ impl std::fmt::Display for Rule {
 #[error(
     "your policy says no (rule: {rule}): the server offers {offered}, you want {wanted}. {advice}"
 )]
+#[non_exhaustive]
 pub struct Refused {
     /// Which rule.
     pub rule: Rule,

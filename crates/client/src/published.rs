@@ -5,7 +5,6 @@
 
 use std::future::ready;
 
-use lrgeo_protocol::Digest;
 use lrgeo_protocol::quiet::Request;
 use lrgeo_tiles::{Manifest, Places, Tile, check_rows};
 
@@ -23,7 +22,7 @@ const MOST_FILE: u64 = 256 << 20;
 
 /// Fetches the list of places; the same for everybody.
 pub async fn fetch_places(wire: &Wire, manifest: &Manifest) -> Result<Places, ClientError> {
-    let hash = Digest(manifest.places.hash.0);
+    let hash = manifest.places.hash;
     let bytes = wire.ask(Request::Places(hash), manifest.places.bytes.min(MOST_FILE)).await?.body;
     Ok(manifest.open_places(&bytes)?)
 }
@@ -57,7 +56,7 @@ pub async fn row<'a>(
     let mut tiles = Vec::with_capacity(chosen.tiles.len());
     for &number in &chosen.tiles {
         let entry = &manifest.tiles[number as usize];
-        let request = Request::Tile(Digest(entry.hash.0));
+        let request = Request::Tile(entry.hash);
         let bytes = wire.ask(request, entry.bytes.min(MOST_FILE)).await?.body;
         let members = &common.members[number as usize];
         tiles.push(manifest.open_tile(number as usize, members, &bytes)?);

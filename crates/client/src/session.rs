@@ -1,7 +1,6 @@
 //! One way to a row in each mode, behind one type.
 
 use lrgeo_geo::Coord;
-use lrgeo_protocol::Digest;
 use lrgeo_tiles::{Manifest, Places, PublicKey};
 
 use crate::clock::Clock;
@@ -81,7 +80,7 @@ impl<'a> Session<'a> {
         let policy = state.policy;
         policy.allow_mode(mode)?;
         let current = trust::current(wire, name, state, key, now).await?;
-        let manifest = current.signed.manifest.clone();
+        let manifest = current.signed.manifest().clone();
         if mode == Mode::Published {
             published::allow(&policy, &manifest)?;
         }
@@ -110,7 +109,7 @@ impl<'a> Session<'a> {
             #[cfg(not(all(feature = "local", feature = "offload")))]
             _ => return Err(ClientError::NotHere { mode }),
         };
-        let map = Digest(manifest.map.0);
+        let map = manifest.map;
         let ground = Ground::new(current.operator, map, epsilon, places.coords().to_vec())
             .ok_or_else(|| Lie::nonsense("manifest", "places", "are fewer than two"))?;
         let common = Common { manifest, places, members, ground };

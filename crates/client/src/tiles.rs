@@ -4,8 +4,8 @@
 //! the own one and n - 1 others, each set as likely as any other, leaves whoever watches with the prior of the n tiles
 //! and nothing better. The set is remembered: two sets would show what they share.
 
-use lrgeo_protocol::Digest;
-use lrgeo_tiles::{Hash, Manifest, Places};
+use lrgeo_geo::Digest;
+use lrgeo_tiles::{Manifest, Places};
 
 use crate::ClientError;
 use crate::draws::Draws;
@@ -60,7 +60,7 @@ impl<'a> Tiling<'a> {
             .flat_map(u32::to_le_bytes)
             .chain(manifest.places.hash.0)
             .collect();
-        Self { id: Digest(Hash::of(&cut).0), members, bytes, places }
+        Self { id: Digest::of(&cut), members, bytes, places }
     }
 
     /// The tile of a place.

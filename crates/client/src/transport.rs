@@ -47,6 +47,7 @@ pub trait Server: Quiet {
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TransportError {
     /// An address that cannot be used.
     #[error("server: {0}")]

@@ -3,10 +3,11 @@
 //! A manifest that does not is older, or it is one of two under one number. The second case is a *fork*: the operator
 //! shows different things to different people, and has signed both.
 
-use lrgeo_protocol::Digest;
+use lrgeo_geo::Digest;
 use lrgeo_protocol::quiet::Request;
-use lrgeo_tiles::{Hash, Link, PublicKey, SignedManifest, TileError, follow, peek};
+use lrgeo_tiles::{Envelope, Link, PublicKey, SignedManifest, TileError};
 
+use crate::error::Caught;
 use crate::policy::Terms;
 use crate::state::{Fork, Pinned, State};
 use crate::steps::Wire;
@@ -25,8 +26,6 @@ const FUTURE_SECONDS: u64 = 86_400;
 pub struct Current {
     /// The manifest.
     pub signed: SignedManifest,
-    /// The key that signed it.
-    pub signer: PublicKey,
     /// The key that the operator is known by.
     pub operator: PublicKey,
     /// Whether there was nothing to compare the key with: the user has to be told.
@@ -44,143 +43,133 @@ pub async fn current(
 ) -> Result<Current, ClientError> {
     let Answer { body: bytes, key: offered } = wire.ask(Request::Manifest, MOST_MANIFEST).await?;
     let signature = wire.ask(Request::Signature, MOST_SIGNATURE).await?.body;
-    let offered = offered.map(|key| key.parse::<PublicKey>()).transpose().map_err(Lie::Tiles)?;
+    let envelope = Envelope { bytes, signature };
+    let offered = offered.map(|key| key.parse::<PublicKey>()).transpose()?;
     let current = match state.pinned_mut(name) {
-        None => first(name, bytes, signature, given, offered)?,
-        Some(pinned) => later(wire, pinned, bytes, signature, given, offered).await?,
+        None => first(envelope, given, offered)?,
+        Some(pinned) => later(wire, pinned, envelope, given, offered).await?,
     };
-    let Link { issued, expires, .. } = current.signed.manifest.link;
+    let Link { issued, expires, .. } = current.signed.link();
     if expires.unix() <= now {
-        return Err(Lie::Expired { expires }.into());
+        let offered = format!("expired {expires}");
+        let expected = "one that is still good; the operator has to sign a new one";
+        return Err(Lie::new(Caught::Time, "manifest", offered, expected).into());
     }
     if issued.unix() > now.saturating_add(FUTURE_SECONDS) {
-        return Err(Lie::FromTheFuture { issued }.into());
+        let offered = format!("issued {issued}, which is in the future");
+        let expected = "a time that has come; one of the two clocks is wrong";
+        return Err(Lie::new(Caught::Time, "manifest", offered, expected).into());
     }
     Ok(current)
 }
 
-fn changed(name: &str, pinned: PublicKey, offered: PublicKey) -> ClientError {
-    ClientError::KeyChanged { server: name.into(), pinned: pinned.into(), offered: offered.into() }
-}
-
 /// A server that is seen for the first time: the key given by the user, else the one that the server offers.
 fn first(
-    name: &str,
-    bytes: Vec<u8>,
-    signature: Vec<u8>,
+    envelope: Envelope,
     given: Option<PublicKey>,
     offered: Option<PublicKey>,
 ) -> Result<Current, ClientError> {
     let signer = match (given, offered) {
         (Some(given), Some(offered)) if given != offered => {
-            return Err(changed(name, given, offered));
+            return Err(Lie::other_key(offered, given).into());
         }
         (Some(key), _) | (None, Some(key)) => key,
         (None, None) => return Err(ClientError::NoKey),
     };
-    let signed = SignedManifest::open(bytes, signature, &signer)?;
-    Ok(Current { signed, signer, operator: signer, first_use: given.is_none() })
+    let signed = envelope.open(&signer)?;
+    Ok(Current { signed, operator: signer, first_use: given.is_none() })
 }
 
 /// A server that is known: what it shows is the known manifest, or follows it.
 async fn later(
     wire: &Wire,
     pinned: &mut Pinned,
-    bytes: Vec<u8>,
-    signature: Vec<u8>,
+    envelope: Envelope,
     given: Option<PublicKey>,
     offered: Option<PublicKey>,
 ) -> Result<Current, ClientError> {
-    if let Some(Fork { sequence, known, other }) = pinned.fork {
-        return Err(Lie::Forked { sequence, known, other }.into());
+    if let Some(fork) = pinned.fork {
+        return Err(Lie::forked(fork).into());
     }
     let keys = [pinned.key, pinned.signer, pinned.next_key];
     if let Some(given) = given.filter(|given| !keys.contains(given)) {
-        return Err(changed(&pinned.server, pinned.key, given));
+        return Err(Lie::other_key(given, pinned.key).into());
     }
     // A server that changes its key says so more clearly than a signature that does not fit.
     let expected = pinned.next_key;
     let clearer = |error: TileError| match (error, offered) {
         (TileError::Signature, Some(offered)) if !keys.contains(&offered) => {
-            changed(&pinned.server, expected, offered)
+            Lie::other_key(offered, expected)
         }
         (error, _) => error.into(),
     };
     let operator = pinned.key;
-    let known = |signed, signer| Current { signed, signer, operator, first_use: false };
-    if Hash::of(&bytes).0 == pinned.manifest.0 {
-        let signed = SignedManifest::open(bytes, signature, &pinned.signer).map_err(clearer)?;
-        return Ok(known(signed, pinned.signer));
+    let known = |signed| Current { signed, operator, first_use: false };
+    if envelope.digest() == pinned.manifest {
+        return Ok(known(envelope.open(&pinned.signer).map_err(clearer)?));
     }
     // What is no manifest was signed by nobody.
-    let link = peek(&bytes).map_err(|_| clearer(TileError::Signature))?;
+    let link = envelope.claimed_link().map_err(|_| clearer(TileError::Signature))?;
     if link.sequence <= pinned.sequence {
         // Only what the operator signed can accuse the operator.
-        let signed = SignedManifest::open(bytes, signature, &pinned.signer).map_err(clearer)?;
+        let signed = envelope.open(&pinned.signer).map_err(clearer)?;
         if link.sequence == pinned.sequence {
-            return Err(fork(pinned, signed.hash()).into());
+            return Err(fork(pinned, signed.digest()).into());
         }
         return Err(TileError::Older { issued: link.issued, known: pinned.issued }.into());
     }
-    let mut path = walk_back(wire, pinned.sequence, link, bytes, signature).await?;
-    let Some((bytes, signature)) = path.pop() else {
+    let mut path = walk_back(wire, pinned.sequence, link, envelope).await?;
+    let Some(next) = path.pop() else {
         return Err(Lie::nonsense("manifest", "link", "leads nowhere").into());
     };
-    let next =
-        SignedManifest::open(bytes.clone(), signature.clone(), &expected).map_err(clearer)?;
-    if next.manifest.link.previous != Some(Hash(pinned.manifest.0)) {
-        return Err(fork(pinned, next.hash()).into());
+    let mut newest = next.open(&expected).map_err(clearer)?;
+    if newest.link().previous != Some(pinned.manifest) {
+        return Err(fork(pinned, newest.digest()).into());
     }
-    let mut signer = expected;
-    let mut newest =
-        follow(Hash(pinned.manifest.0), pinned.sequence, pinned.issued, &signer, bytes, signature)?;
-    while let Some((bytes, signature)) = path.pop() {
-        signer = newest.manifest.link.next_key;
-        newest = newest.next(bytes, signature)?;
+    pinned.tip().expect(&newest)?;
+    while let Some(next) = path.pop() {
+        newest = newest.tip().next(next)?;
     }
-    Ok(known(newest, signer))
+    Ok(known(newest))
 }
 
-/// The bytes of a manifest and of its signature, of which nothing was looked at but the link.
-type Unread = (Vec<u8>, Vec<u8>);
-
-/// The manifests after number `known` up to the given one, which comes first.
+/// The manifests after number `known` up to the given one, which comes first. Nothing of them was looked at but the link.
 async fn walk_back(
     wire: &Wire,
     known: u64,
     mut link: Link,
-    bytes: Vec<u8>,
-    signature: Vec<u8>,
-) -> Result<Vec<Unread>, ClientError> {
+    newest: Envelope,
+) -> Result<Vec<Envelope>, ClientError> {
     let wrong = |reason: &str| Lie::nonsense("manifest", "link", reason);
     if link.sequence - known > MOST_LINKS {
         return Err(wrong("is hundreds of manifests after the one that is known").into());
     }
-    let mut path = vec![(bytes, signature)];
+    let mut path = vec![newest];
     while link.sequence > known + 1 {
         let hash = link.previous.ok_or_else(|| wrong("names none before it"))?;
-        let bytes = wire.ask(Request::Earlier(Digest(hash.0)), MOST_MANIFEST).await?.body;
-        if Hash::of(&bytes) != hash {
-            return Err(Lie::OtherBytes { what: "an earlier manifest" }.into());
+        let bytes = wire.ask(Request::Earlier(hash), MOST_MANIFEST).await?.body;
+        if Digest::of(&bytes) != hash {
+            return Err(Lie::other_bytes("earlier manifest", Digest::of(&bytes), hash).into());
         }
-        let ask = Request::EarlierSignature(Digest(hash.0));
+        let ask = Request::EarlierSignature(hash);
         let signature = wire.ask(ask, MOST_SIGNATURE).await?.body;
-        let before = peek(&bytes)?;
+        let envelope = Envelope { bytes, signature };
+        let before = envelope.claimed_link()?;
         if before.sequence + 1 != link.sequence {
             return Err(wrong("does not count one by one").into());
         }
-        path.push((bytes, signature));
+        path.push(envelope);
         link = before;
     }
     Ok(path)
 }
 
 /// Remembers that the operator signed two manifests that cannot both be true.
-fn fork(pinned: &mut Pinned, other: Hash) -> Lie {
+fn fork(pinned: &mut Pinned, other: Digest) -> Lie {
     let Pinned { sequence, manifest: known, .. } = *pinned;
-    let other = Digest(other.0);
-    pinned.fork = Some(Fork { sequence, known, other });
-    Lie::Forked { sequence, known, other }
+    let fork = Fork { sequence, known, other };
+    pinned.fork = Some(fork);
+    Lie::forked(fork)
 }
 
 /// Pins a manifest, with what was accepted of it in a mode. Before anything weaker than before is accepted, the owner
@@ -193,8 +182,8 @@ pub fn accept(
     consent: bool,
     now: u64,
 ) -> Result<(), ClientError> {
-    let link = current.signed.manifest.link;
-    let manifest = Digest(current.signed.hash().0);
+    let (link, signer) = (current.signed.link(), current.signed.signer());
+    let manifest = current.signed.digest();
     if state.pinned(name).is_none() {
         state.servers.push(Pinned {
             server: name.to_owned(),
@@ -203,7 +192,7 @@ pub fn accept(
             sequence: link.sequence,
             manifest,
             issued: link.issued,
-            signer: current.signer,
+            signer,
             next_key: link.next_key,
             terms: Default::default(),
             fork: None,
@@ -214,7 +203,7 @@ pub fn accept(
         terms.no_weaker_than(before)?;
     }
     (pinned.sequence, pinned.manifest, pinned.issued) = (link.sequence, manifest, link.issued);
-    (pinned.signer, pinned.next_key) = (current.signer, link.next_key);
+    (pinned.signer, pinned.next_key) = (signer, link.next_key);
     pinned.terms.insert(mode, terms);
     Ok(())
 }

@@ -32,7 +32,7 @@ fn held(service: &Service, mode: Mode, people: u64) -> (f64, Vec<u64>) {
         let kept = InMemory::default().reopen();
         let mut phone = client(&service.address, kept, Rehearsal::seeded(seed)).targets(0);
         let outcome = phone.obfuscate(at, mode).unwrap();
-        let Accuracy { metres, meaning } = outcome.accuracy.unwrap();
+        let Accuracy { metres, meaning, .. } = outcome.accuracy.unwrap();
         assert!(meaning.contains("95 %"), "{meaning}");
         let [lat, lon] = outcome.at;
         let km = at.distance_km(Coord::new(lat, lon).unwrap());

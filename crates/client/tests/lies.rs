@@ -10,10 +10,11 @@ use common::proxy::{Proxy, Reply};
 use common::{InMemory, Service, client, service};
 use lrgeo_client::draws::Rehearsal;
 use lrgeo_client::transport::TransportError;
-use lrgeo_client::{ClientError, Mode};
+use lrgeo_client::{Caught, ClientError, Mode};
+use lrgeo_geo::Digest;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{TableCircle, UserMatrix};
-use lrgeo_protocol::{Digest, path};
+use lrgeo_protocol::path;
 use lrgeo_tiles::SecretKey;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -212,8 +213,10 @@ fn a_manifest_that_is_not_the_operators_or_old() {
         _ => {}
     });
     let error = refused(Mode::Published, taken_over);
-    assert!(matches!(error, ClientError::KeyChanged { .. }), "{error}");
-    assert!(error.to_string().contains("reset --servers"));
+    let ClientError::Lie(lie) = error else { panic!("{error}") };
+    assert_eq!((lie.caught, lie.what), (Caught::Key, "key"));
+    assert!(lie.offered.contains(&stranger(service()).public().to_string()), "{lie}");
+    assert_eq!(lie.expected, service().catalogue.key.to_string());
 }
 
 /// The tile of the phone in these tests, and the same with a bit changed.
@@ -221,10 +224,10 @@ fn changed_tile() -> (Digest, Vec<u8>) {
     let service = service();
     let at = service.catalogue.city.coords()[service.tile()[7] as usize];
     let entry = &service.manifest.tiles[service.manifest.tile_of(at).unwrap()];
-    let mut bytes = service.catalogue.files[&Digest(entry.hash.0)].bytes.to_vec();
+    let mut bytes = service.catalogue.files[&entry.hash].bytes.to_vec();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
-    (Digest(entry.hash.0), bytes)
+    (entry.hash, bytes)
 }
 
 #[test]

@@ -6,11 +6,11 @@ use common::proxy::Proxy;
 use common::{InMemory, client, rehearsing, service};
 use lrgeo_client::draws::Rehearsal;
 use lrgeo_client::{ClientError, Described, Mode, offload};
+use lrgeo_geo::Digest;
 use lrgeo_mechanism::relevant::{geo_ind_graph, relevant_places};
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::Join;
 use lrgeo_protocol::public::Range;
-use lrgeo_tiles::Hash;
 
 /// Everything a client with a new state sends for somebody near a place who reports `forced`.
 fn traffic(place: u32, mode: Mode, forced: u32) -> Vec<Vec<u8>> {
@@ -203,7 +203,7 @@ fn circles_cover_what_is_needed() {
         description.parameters.range = range;
         let bytes = Encoding::Cbor.encode(&description);
         let mut manifest = service.manifest.clone();
-        manifest.description = Some(Hash::of(&bytes));
+        manifest.description = Some(Digest::of(&bytes));
         let described = Described::open(&bytes, &manifest, &places).unwrap();
         let graph = geo_ind_graph(&described.geography, &described.plan);
         let (mut tried, mut short) = (0, 0);

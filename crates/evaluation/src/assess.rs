@@ -3,7 +3,8 @@
 use std::fmt;
 
 use lrgeo_map::progress::Progress;
-use lrgeo_mechanism::{Built, City, MechanismError, Plan, Proof};
+use lrgeo_mechanism::verify::Examined;
+use lrgeo_mechanism::{City, MechanismError, Plan, Proof};
 use lrgeo_optim::{Settings, Status};
 use lrgeo_tiles::{Cover, Guarantee, Notion};
 
@@ -21,6 +22,7 @@ const COST_ROUNDING: f64 = 1e-9;
 
 /// What a mechanism is worth. Costs are per report, of the true losses and the rows in use.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Assessment {
     /// What it promises.
     pub guarantee: Guarantee,
@@ -47,7 +49,7 @@ pub struct Assessment {
 
 /// Takes every metric of a mechanism that was made by `plan`.
 pub fn assess(
-    built: &Built,
+    built: &Examined,
     city: &City,
     plan: &Plan,
     answers: &mut Answers,
@@ -79,7 +81,7 @@ pub fn assess(
         proof: built.proof,
         optimum: optimum.map_err(|error| error.to_string()),
         bounds: cost_bounds(built, city, plan.division, &settings, progress)?,
-        violations: violations(built, progress),
+        violations: violations(built),
         adversary: knowing,
         even_adversary,
         parts,
@@ -135,6 +137,7 @@ impl Assessment {
 
 /// Something that must not be overlooked, in words.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Flag {
     /// It costs less than anything private can: proof that it is not.
     BelowOptimum {

@@ -11,6 +11,7 @@ use lrgeo_map::graph::Metric;
 use lrgeo_map::progress::Progress;
 use lrgeo_map::travel::{Origin, TravelMatrix};
 use lrgeo_mechanism::{Built, City, MechanismError};
+use lrgeo_tiles::Distribution;
 use rayon::prelude::*;
 
 /// Steps of Weiszfeld's method; the tenth moves a guess by less than a metre.
@@ -146,7 +147,7 @@ impl People {
     pub fn assess(&self, built: &Built, progress: &dyn Progress) -> Street {
         let targets = self.weights.len();
         progress.begin("people on streets", self.coords.len() as u64);
-        let rows: Vec<Option<(Vec<f64>, f64)>> = self
+        let rows: Vec<Option<(Distribution, f64)>> = self
             .coords
             .par_iter()
             .zip(self.ways.par_chunks_exact(targets))
@@ -159,7 +160,7 @@ impl People {
             })
             .collect();
         progress.end();
-        let known: Vec<(Coord, &Vec<f64>, f64)> = self
+        let known: Vec<(Coord, &Distribution, f64)> = self
             .coords
             .iter()
             .zip(&rows)
@@ -184,7 +185,7 @@ impl People {
 }
 
 /// The total distance, over people by how likely they report `k`, from the best guess given `k`: their geometric median.
-fn missed(known: &[(Coord, &Vec<f64>, f64)], k: usize) -> f64 {
+fn missed(known: &[(Coord, &Distribution, f64)], k: usize) -> f64 {
     let weights: Vec<(Coord, f64)> =
         known.iter().map(|(at, row, _)| (*at, row[k])).filter(|(_, z)| *z > 1e-12).collect();
     let Some(&(origin, _)) = weights.first() else { return 0.0 };

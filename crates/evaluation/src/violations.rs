@@ -1,10 +1,7 @@
 //! Violations of Geo-Ind, counted both ways (spec section 7).
 
-use lrgeo_map::progress::Progress;
-use lrgeo_mechanism::verify::{
-    among_reported, as_the_paper_counts, deployed_rows, verify, violation_bound,
-};
-use lrgeo_mechanism::{Built, Rows};
+use lrgeo_mechanism::Rows;
+use lrgeo_mechanism::verify::{Examined, among_reported, as_the_paper_counts, violation_bound};
 use lrgeo_tiles::verify::Finding;
 
 /// How a mechanism keeps its epsilon between the pairs of its notion.
@@ -23,23 +20,19 @@ pub struct Violations {
 }
 
 /// Counts the violations of a mechanism at the epsilon and for the pairs of its guarantee.
-pub fn violations(built: &Built, progress: &dyn Progress) -> Violations {
+pub fn violations(built: &Examined) -> Violations {
     let (epsilon, reach_km) = (built.guarantee.epsilon, built.guarantee.notion.reach_km());
+    let found = built.verdict().guaranteed;
+    let deployed = built.verdict().deployed.unwrap_or(found);
     match &built.rows {
         Rows::Users(round) => Violations {
             as_the_paper_counts: as_the_paper_counts(round, &built.coords, epsilon, reach_km),
             among_reported: among_reported(round, &built.coords, epsilon, reach_km),
-            deployed: deployed_rows(round, &built.coords, epsilon, reach_km),
+            deployed,
             bound: Some(violation_bound(round, &built.coords, reach_km)),
         },
         Rows::Dense(_) | Rows::Sparse(_) | Rows::Noise(_) => {
-            let found = verify(built, progress).guaranteed;
-            Violations {
-                as_the_paper_counts: found,
-                among_reported: found,
-                deployed: found,
-                bound: None,
-            }
+            Violations { as_the_paper_counts: found, among_reported: found, deployed, bound: None }
         }
     }
 }

@@ -61,7 +61,7 @@ fn assert_same(found: Adversary, expected: Adversary) {
 fn laplace(seed: u64, places: usize) -> Built {
     let city = random_city(seed, places);
     let plan = Plan::new(&city, Epsilon::per_km(1.5).unwrap());
-    build(by_name("laplace-places").unwrap(), &city, &plan, &()).unwrap()
+    build(by_name("laplace-places").unwrap(), &city, &plan, &()).unwrap().into_built()
 }
 
 fn random_row(rng: &mut SplitMix, columns: usize, zeros: usize) -> Vec<f64> {

@@ -5,6 +5,7 @@ mod common;
 use common::random_city;
 use lrgeo_evaluation::optimum::Answers;
 use lrgeo_evaluation::{Assessment, Flag, assess};
+use lrgeo_mechanism::verify::Examined;
 use lrgeo_mechanism::{Built, City, ObfuscationMatrix, Plan, Rows, build, by_name, expected_cost};
 use lrgeo_tiles::{Epsilon, Notion};
 
@@ -18,11 +19,12 @@ fn plan(city: &City) -> Plan {
 }
 
 fn made(city: &City, kind: &str) -> Built {
-    build(by_name(kind).unwrap(), city, &plan(city), &()).unwrap()
+    build(by_name(kind).unwrap(), city, &plan(city), &()).unwrap().into_built()
 }
 
 fn assessed(built: &Built, city: &City) -> Assessment {
-    assess(built, city, &plan(city), &mut Answers::default(), &()).unwrap()
+    let examined = Examined::new(built.clone(), &());
+    assess(&examined, city, &plan(city), &mut Answers::default(), &()).unwrap()
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn a_tile_tells_the_prior_within_it_and_nothing_else() {
     let key = SecretKey::generate().unwrap();
     let link = Link::first(Issued::from_unix(0), 1, key.public());
     let published = publish(&built, city.version(), Some(10), link, &key, &()).unwrap();
-    let manifest = &published.signed.manifest;
+    let manifest = published.signed.manifest();
     let users = everybody(&city);
     let attack = tile(&city, manifest, &users, &vec![false; users.len()]).unwrap();
     let mut members = std::collections::BTreeMap::<usize, Vec<u32>>::new();

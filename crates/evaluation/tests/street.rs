@@ -19,7 +19,8 @@ fn people_stand_on_streets_near_their_places_and_pay_for_the_way_to_them() {
     let people = People::draw(&city, 400, 3, &()).unwrap();
     assert_eq!(people.coords().len(), 400);
     let plan = Plan::new(&city, Epsilon::per_km(2.0).unwrap());
-    let mut built = build(by_name("laplace-places").unwrap(), &city, &plan, &()).unwrap();
+    let built = build(by_name("laplace-places").unwrap(), &city, &plan, &()).unwrap();
+    let mut built = built.into_built();
     let noisy = people.assess(&built, &());
     // Everybody tells the truth: between places that is free, on the street it is not.
     let truth = (0..1600).map(|at| f64::from(u8::from(at / 40 == at % 40))).collect();

@@ -8,12 +8,12 @@ use lrgeo_evaluation::tiles::{NEIGHBOURHOOD, TileLeak, doublings, tile_leak};
 use lrgeo_geo::rng::SplitMix;
 use lrgeo_geo::spacing::spacing_km;
 use lrgeo_mechanism::{Built, ObfuscationMatrix, Plan, Rows, build, by_name};
-use lrgeo_tiles::{Epsilon, SparseMatrix};
+use lrgeo_tiles::{Distribution, Epsilon, SparseMatrix};
 
 fn built(seed: u64, places: usize) -> Built {
     let city = random_city(seed, places);
     let plan = Plan::new(&city, Epsilon::per_km(2.5).unwrap());
-    build(by_name("exp").unwrap(), &city, &plan, &()).unwrap()
+    build(by_name("exp").unwrap(), &city, &plan, &()).unwrap().into_built()
 }
 
 /// Places dealt out to tiles at random, at least one each.
@@ -34,7 +34,7 @@ fn by_hand(built: &Built, tiles: &[Vec<u32>], n: usize) -> f64 {
     let tile_of = |place: u32| tiles.iter().position(|tile| tile.contains(&place)).unwrap();
     let sets: Vec<u32> =
         (0..1u32 << tiles.len()).filter(|s| s.count_ones() as usize == n).collect();
-    let rows: Vec<Vec<f64>> = (0..places as u32).map(|i| built.row(i).unwrap()).collect();
+    let rows: Vec<Distribution> = (0..places as u32).map(|i| built.row(i).unwrap()).collect();
     let total: f64 = built.prior.iter().sum();
     let fetches = |i: usize, set: u32| {
         let holds = |set: u32| set >> tile_of(i as u32) & 1 == 1;

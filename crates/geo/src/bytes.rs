@@ -1,15 +1,4 @@
-//! Numbers as files keep them, and the checksum that a file is known by.
-
-/// The checksum of a file: which version of a map it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fingerprint(pub [u8; 32]);
-
-impl std::fmt::Display for Fingerprint {
-    /// Sixteen hexadecimal digits: enough to tell versions apart at a glance.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0[..8].iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
+//! Numbers as files keep them.
 
 /// A number that can stand in a section.
 pub trait Plain: Copy {

@@ -82,6 +82,7 @@ pub enum Weights {
 
 /// What was left out on the way, and why. Nothing is dropped in silence.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct BuildReport {
     /// Street nodes outside the region.
     pub nodes_outside: usize,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// What went wrong, where, and what to do about it.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum MapError {
     /// A value given by the caller cannot be used.
     #[error("{field}: {reason}")]

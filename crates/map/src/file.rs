@@ -7,7 +7,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use lrgeo_geo::bytes::{Fingerprint, Plain};
+use lrgeo_geo::Digest;
+use lrgeo_geo::bytes::Plain;
 
 use crate::MapError;
 
@@ -77,17 +78,17 @@ impl Writer {
     }
 
     /// The checksum that the file has or would have.
-    pub fn fingerprint(&self) -> Fingerprint {
+    pub fn fingerprint(&self) -> Digest {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.table());
         self.sections.iter().for_each(|(_, bytes)| {
             hasher.update(bytes);
         });
-        Fingerprint(*hasher.finalize().as_bytes())
+        Digest(*hasher.finalize().as_bytes())
     }
 
     /// Writes the file; on any error nothing is left behind under `path`.
-    pub fn save(self, path: &Path) -> Result<Fingerprint, MapError> {
+    pub fn save(self, path: &Path) -> Result<Digest, MapError> {
         let fingerprint = self.fingerprint();
         let mut head = Vec::with_capacity(HEADER);
         head.extend_from_slice(MAGIC);
@@ -139,7 +140,7 @@ pub struct Reader<'p> {
     bytes: Vec<u8>,
     sections: Vec<([u8; 8], std::ops::Range<usize>)>,
     /// Its checksum.
-    pub fingerprint: Fingerprint,
+    pub fingerprint: Digest,
 }
 
 impl<'p> Reader<'p> {
@@ -162,9 +163,9 @@ impl<'p> Reader<'p> {
                 kind.version
             ));
         }
-        let mut checksum = [0; 32];
-        checksum.copy_from_slice(&bytes[24..HEADER]);
-        if *blake3::hash(&bytes[HEADER..]).as_bytes() != checksum {
+        let mut checksum = Digest([0; 32]);
+        checksum.0.copy_from_slice(&bytes[24..HEADER]);
+        if Digest::of(&bytes[HEADER..]) != checksum {
             return refuse(format!("checksum: the file is cut off or damaged; {rebuild}"));
         }
         let count = u32::get(&bytes[20..24]) as usize;
@@ -184,7 +185,7 @@ impl<'p> Reader<'p> {
                 _ => return refuse(format!("section table: points outside the file; {rebuild}")),
             }
         }
-        Ok(Self { path, bytes, sections, fingerprint: Fingerprint(checksum) })
+        Ok(Self { path, bytes, sections, fingerprint: checksum })
     }
 
     /// Whether there is a section of that name.
@@ -209,6 +210,12 @@ impl<'p> Reader<'p> {
             return Err(self.broken(name, "has a broken length"));
         }
         Ok(bytes.chunks_exact(T::SIZE).map(T::get).collect())
+    }
+
+    /// The digest that a section holds.
+    pub fn digest(&self, name: &str) -> Result<Digest, MapError> {
+        let bytes = self.bytes(name)?.try_into();
+        Ok(Digest(bytes.map_err(|_| self.broken(name, "must have 32 bytes"))?))
     }
 
     /// The lines of a section.

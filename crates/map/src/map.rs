@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_geo::Digest;
 use lrgeo_geo::units::Length;
 use lrgeo_geo::{BoundingBox, Coord};
 
@@ -156,12 +156,12 @@ impl Map {
     }
 
     /// Which version of the map this is: what [`Map::save`] would give.
-    pub fn version(&self) -> Fingerprint {
+    pub fn version(&self) -> Digest {
         self.to_file().fingerprint()
     }
 
     /// Writes the map; nothing is left under `path` if that fails.
-    pub fn save(&self, path: &Path) -> Result<Fingerprint, MapError> {
+    pub fn save(&self, path: &Path) -> Result<Digest, MapError> {
         self.to_file().save(path)
     }
 
@@ -181,7 +181,7 @@ impl Map {
     }
 
     /// Opens a map that [`Map::save`] wrote.
-    pub fn open(path: &Path) -> Result<(Self, Fingerprint), MapError> {
+    pub fn open(path: &Path) -> Result<(Self, Digest), MapError> {
         let file = Reader::open(path, KIND)?;
         let about = file.texts("about")?;
         let [source, travel] = about.as_slice() else {

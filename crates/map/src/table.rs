@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 
 mod cells;
 
-use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_geo::Digest;
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::units::{Length, Travel};
 use lrgeo_geo::{BoundingBox, Coord};
@@ -27,7 +27,7 @@ use crate::graph::Metric;
 use crate::map::{Map, get_coords, get_distribution, put_coords};
 use crate::places::Grid;
 use crate::progress::Progress;
-use crate::travel::{Origin, TravelMatrix};
+use crate::travel::{self, Origin, TravelMatrix};
 use crate::utility::{LossMatrix, StraightLine, Utility, UtilityKind};
 
 /// A slice with more cells than this is refused: its square would not fit a phone.
@@ -108,7 +108,7 @@ pub struct CostTable {
     /// No place is farther from its cell by air, in kilometres.
     margin_km: f64,
     /// The map it was made from.
-    pub map: Fingerprint,
+    pub map: Digest,
     /// Finds cells by distance; made when the first circle is asked for.
     index: OnceLock<SpatialIndex>,
     /// Worked out when it is first asked for: every cell has its part in it.
@@ -151,11 +151,38 @@ impl CostTable {
     /// Builds the table of a map for one of the losses that are measured on it.
     pub fn build(
         map: &Map,
-        version: Fingerprint,
+        version: Digest,
         division: Division,
         loss: UtilityKind,
         progress: &dyn Progress,
     ) -> Result<Self, MapError> {
+        Ok(Self::make(map, version, division, loss, false, progress)?.0)
+    }
+
+    /// The table, and the losses between the places of the map themselves, which read the same searches.
+    pub fn with_losses(
+        map: &Map,
+        version: Digest,
+        division: Division,
+        loss: UtilityKind,
+        progress: &dyn Progress,
+    ) -> Result<(Self, Arc<dyn Utility>), MapError> {
+        let (table, travel) = Self::make(map, version, division, loss, true, progress)?;
+        Ok(match travel {
+            Some(travel) => (table, Arc::new(travel)),
+            None => (table, Arc::from(loss.of(map, progress)?)),
+        })
+    }
+
+    /// The table, and what the losses between places are measured by where that is asked for and searched for at all.
+    fn make(
+        map: &Map,
+        version: Digest,
+        division: Division,
+        loss: UtilityKind,
+        with_places: bool,
+        progress: &dyn Progress,
+    ) -> Result<(Self, Option<TravelMatrix>), MapError> {
         let streets = map.graph.coords();
         let grid = grid(map, division)?;
         let nodes = match division {
@@ -164,32 +191,34 @@ impl CostTable {
         };
         let cells: Vec<Coord> = nodes.iter().map(|&node| streets[node as usize]).collect();
         let origins: Vec<Origin> = nodes.iter().map(|&node| Origin { node, leg: 0 }).collect();
-        let travel = |metric| {
-            TravelMatrix::new(&map.graph, map.travel, metric, &origins, &map.targets, progress)
+        let between_places = if with_places { travel::origins(map) } else { Vec::new() };
+        let measured = |metric| -> Result<_, MapError> {
+            let origins = [origins.as_slice(), &between_places];
+            let (graph, targets) = (&map.graph, &map.targets);
+            let (travel, between_places) =
+                TravelMatrix::of_both(graph, map.travel, metric, origins, targets, progress)?;
+            let assigned = cells::assign(map, metric, &nodes, division.length(), progress);
+            let between_places = with_places.then_some(between_places);
+            Ok((Reference::Travel(travel), assigned, between_places))
         };
-        let begin = division.length();
-        let assigned = |metric| cells::assign(map, metric, &nodes, begin, progress);
-        let (reference, places) = match loss {
-            UtilityKind::TravelDistance => {
-                (Reference::Travel(travel(Metric::Distance)?), assigned(Metric::Distance))
-            }
-            UtilityKind::TravelTime => {
-                (Reference::Travel(travel(Metric::Time)?), assigned(Metric::Time))
-            }
+        let (reference, places, between_places) = match loss {
+            UtilityKind::TravelDistance => measured(Metric::Distance)?,
+            UtilityKind::TravelTime => measured(Metric::Time)?,
             UtilityKind::StraightLine => {
                 let straight = StraightLine::new(cells.clone());
-                (Reference::Straight(straight), cells::nearest_by_air(&map.places, &cells))
+                (Reference::Straight(straight), cells::nearest_by_air(&map.places, &cells), None)
             }
         };
         let margin_km = cells::margin_km(&map.places, &places, &cells, division);
-        Ok(Self::from_parts(division, grid, cells, reference, places, margin_km, version))
+        let table = Self::from_parts(division, grid, cells, reference, places, margin_km, version);
+        Ok((table, between_places))
     }
 
     /// The table of losses of one's own, which are known between places and nowhere else: V-hat is V, and no offset is
     /// needed.
     pub fn given(
         map: &Map,
-        version: Fingerprint,
+        version: Digest,
         division: Division,
         losses: Arc<dyn Utility>,
     ) -> Result<Self, MapError> {
@@ -207,7 +236,7 @@ impl CostTable {
         reference: Reference,
         places: Vec<PlaceCell>,
         margin_km: f64,
-        map: Fingerprint,
+        map: Digest,
     ) -> Self {
         let (index, ceiling) = (OnceLock::new(), OnceLock::new());
         Self { division, grid, cells, reference, places, margin_km, map, index, ceiling }
@@ -354,7 +383,7 @@ impl CostTable {
     }
 
     /// Writes the table; nothing is left under `path` if that fails.
-    pub fn save(&self, path: &Path) -> Result<Fingerprint, MapError> {
+    pub fn save(&self, path: &Path) -> Result<Digest, MapError> {
         let mut file = Writer::new(KIND);
         file.bytes("map", self.map.0.to_vec());
         let [origin, step] = self.grid.to_arrays();
@@ -380,8 +409,7 @@ impl CostTable {
     /// Opens a table that [`CostTable::save`] wrote.
     pub fn open(path: &Path) -> Result<Self, MapError> {
         let file = Reader::open(path, KIND)?;
-        let map = file.bytes("map")?.try_into();
-        let map = Fingerprint(map.map_err(|_| file.broken("map", "must have 32 bytes"))?);
+        let map = file.digest("map")?;
         let (numbers, size) = (file.numbers::<f64>("grid")?, file.numbers::<u32>("size")?);
         let grid = Grid::from_arrays(&numbers, &size)
             .ok_or_else(|| file.broken("grid", "does not describe cells"))?;

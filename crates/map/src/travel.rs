@@ -19,6 +19,9 @@ const WORTH_SHARING: usize = 500_000;
 /// Searches whose results are kept by target for a moment.
 const TARGETS_AT_ONCE: usize = 64;
 
+/// The step in which the searches are run, as [`Progress`] is told.
+pub const TREES: &str = "shortest-path trees";
+
 /// Where a way starts: a street node and the straight leg to it, in millimetres.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
@@ -48,32 +51,25 @@ impl TravelMatrix {
         targets: &[Target],
         progress: &dyn Progress,
     ) -> Result<Self, MapError> {
-        let nodes: Vec<u32> = targets.iter().map(|t| t.node).collect();
-        let legs: Vec<Travel> = origins
-            .iter()
-            .map(|o| match metric {
-                Metric::Distance => o.leg,
-                Metric::Time => travel_time(f64::from(o.leg) * 1e-6, mode.access_speed_kmh()),
-            })
-            .collect();
-        let read = |_: usize, distance: &[Travel]| -> Vec<Travel> {
-            let arrive =
-                |(o, leg): (&Origin, &Travel)| distance[o.node as usize].saturating_add(*leg);
-            origins.iter().zip(&legs).map(arrive).collect()
-        };
-        // Searches fill columns, rows are what is read: turn a few columns at a time, so that at
-        // no time everything is there twice.
-        progress.begin("shortest-path trees", nodes.len() as u64);
-        let mut values = vec![0; origins.len() * targets.len()];
-        for (chunk, nodes) in nodes.chunks(TARGETS_AT_ONCE).enumerate() {
-            let columns = search_all(graph, metric, Direction::Reversed, nodes, progress, read);
-            values.par_chunks_exact_mut(targets.len()).enumerate().for_each(|(row, out)| {
-                let out = &mut out[chunk * TARGETS_AT_ONCE..];
-                out.iter_mut().zip(&columns).for_each(|(value, column)| *value = column[row]);
-            });
-        }
-        progress.end();
-        Self::from_parts(metric, targets.iter().map(|t| t.weight).collect(), values)
+        let weights = targets.iter().map(|t| t.weight).collect();
+        Self::from_parts(metric, weights, search(graph, mode, metric, origins, targets, progress))
+    }
+
+    /// The same for two sets of origins, who read the same searches: `(first, second)`.
+    pub fn of_both(
+        graph: &StreetGraph,
+        mode: TravelMode,
+        metric: Metric,
+        [first, second]: [&[Origin]; 2],
+        targets: &[Target],
+        progress: &dyn Progress,
+    ) -> Result<(Self, Self), MapError> {
+        let weights: Vec<f64> = targets.iter().map(|t| t.weight).collect();
+        let origins = [first, second].concat();
+        let mut values = search(graph, mode, metric, &origins, targets, progress);
+        let rest = values.split_off(first.len() * targets.len());
+        let first = Self::from_parts(metric, weights.clone(), values)?;
+        Ok((first, Self::from_parts(metric, weights, rest)?))
     }
 
     /// From numbers that were kept: one row of `weights.len()` values per origin.
@@ -95,9 +91,7 @@ impl TravelMatrix {
 
     /// From every place of a map to its targets.
     pub fn of_places(map: &Map, metric: Metric, progress: &dyn Progress) -> Result<Self, MapError> {
-        let origins: Vec<Origin> =
-            map.places.iter().map(|p| Origin { node: p.node, leg: p.leg }).collect();
-        Self::new(&map.graph, map.travel, metric, &origins, &map.targets, progress)
+        Self::new(&map.graph, map.travel, metric, &origins(map), &map.targets, progress)
     }
 
     /// How many origins.
@@ -176,4 +170,45 @@ impl TravelMatrix {
         }
         out
     }
+}
+
+/// The places of a map as origins.
+pub(crate) fn origins(map: &Map) -> Vec<Origin> {
+    map.places.iter().map(|p| Origin { node: p.node, leg: p.leg }).collect()
+}
+
+/// How far every origin is from every target, row-major by origin.
+fn search(
+    graph: &StreetGraph,
+    mode: TravelMode,
+    metric: Metric,
+    origins: &[Origin],
+    targets: &[Target],
+    progress: &dyn Progress,
+) -> Vec<Travel> {
+    let nodes: Vec<u32> = targets.iter().map(|t| t.node).collect();
+    let legs: Vec<Travel> = origins
+        .iter()
+        .map(|o| match metric {
+            Metric::Distance => o.leg,
+            Metric::Time => travel_time(f64::from(o.leg) * 1e-6, mode.access_speed_kmh()),
+        })
+        .collect();
+    let read = |_: usize, distance: &[Travel]| -> Vec<Travel> {
+        let arrive = |(o, leg): (&Origin, &Travel)| distance[o.node as usize].saturating_add(*leg);
+        origins.iter().zip(&legs).map(arrive).collect()
+    };
+    // Searches fill columns, rows are what is read: turn a few columns at a time, so that at
+    // no time everything is there twice.
+    progress.begin(TREES, nodes.len() as u64);
+    let mut values = vec![0; origins.len() * targets.len()];
+    for (chunk, nodes) in nodes.chunks(TARGETS_AT_ONCE).enumerate() {
+        let columns = search_all(graph, metric, Direction::Reversed, nodes, progress, read);
+        values.par_chunks_exact_mut(targets.len()).enumerate().for_each(|(row, out)| {
+            let out = &mut out[chunk * TARGETS_AT_ONCE..];
+            out.iter_mut().zip(&columns).for_each(|(value, column)| *value = column[row]);
+        });
+    }
+    progress.end();
+    values
 }

@@ -29,6 +29,11 @@ pub trait Utility: Send + Sync {
         self.losses(&[row], &[column])[0]
     }
 
+    /// How far each place is from every target, where the losses are errors in that.
+    fn travel(&self) -> Option<&TravelMatrix> {
+        None
+    }
+
     /// The losses of all pairs.
     fn all(&self) -> Vec<f64> {
         let places: Vec<u32> = (0..self.places() as u32).collect();
@@ -89,6 +94,10 @@ impl Utility for TravelMatrix {
 
     fn ceiling(&self) -> f64 {
         self.largest_beta()
+    }
+
+    fn travel(&self) -> Option<&TravelMatrix> {
+        Some(self)
     }
 }
 

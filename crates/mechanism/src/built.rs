@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lrgeo_geo::Coord;
-use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_geo::Digest;
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::spacing::{reach_km, spacing_km};
 use lrgeo_map::MapError;
@@ -12,7 +12,7 @@ use lrgeo_map::file::{Kind, Reader, Writer};
 use lrgeo_map::map::{get_coords, put_coords};
 use lrgeo_optim::Status;
 use lrgeo_tiles::coordinates::{Lattice, LatticeNoise};
-use lrgeo_tiles::{Cover, Epsilon, Guarantee, Notion, SparseMatrix};
+use lrgeo_tiles::{Cover, Distribution, Epsilon, Guarantee, Notion, SparseMatrix};
 
 use crate::mechanism::{Made, Mechanism};
 use crate::relevant::{Free, TieRule};
@@ -42,7 +42,7 @@ pub struct Built {
     /// The name of its kind.
     pub kind: String,
     /// The version of the map it was made for.
-    pub map: Fingerprint,
+    pub map: Digest,
     /// What the map calls the places.
     pub ids: Vec<String>,
     /// Where the places are.
@@ -96,13 +96,13 @@ impl Built {
     }
 
     /// The exact row that a user at `place` reports from; `None` where there is none.
-    pub fn row(&self, place: u32) -> Option<Vec<f64>> {
+    pub fn row(&self, place: u32) -> Option<Distribution> {
         self.rows.row(place)
     }
 
     /// The exact distribution that somebody at a coordinate draws from, over all places. Mechanisms on places take the nearest
     /// one first, as phones do; `None` outside of the map, and for the rounds of others.
-    pub fn row_at(&self, at: Coord) -> Option<Vec<f64>> {
+    pub fn row_at(&self, at: Coord) -> Option<Distribution> {
         if let Rows::Noise(noise) = &self.rows {
             return noise.row_at(at);
         }
@@ -134,7 +134,7 @@ impl Built {
     }
 
     /// Refuses a mechanism that was made for another version of the map.
-    pub fn expect_map(&self, version: Fingerprint) -> Result<(), MechanismError> {
+    pub fn expect_map(&self, version: Digest) -> Result<(), MechanismError> {
         if self.map == version {
             return Ok(());
         }
@@ -177,7 +177,7 @@ const KIND: Kind =
 
 impl Built {
     /// Writes the mechanism; nothing is left under `path` if that fails.
-    pub fn save(&self, path: &Path) -> Result<Fingerprint, MechanismError> {
+    pub fn save(&self, path: &Path) -> Result<Digest, MechanismError> {
         let mut file = Writer::new(KIND);
         file.bytes("map", self.map.0.to_vec());
         file.texts("kind", [self.kind.as_str(), self.unit.as_str()]);
@@ -203,10 +203,9 @@ impl Built {
 
     /// Opens a mechanism that [`Built::save`] wrote. Its shape is checked here; whether it keeps its
     /// promise is for [`crate::verify::verify`] to say.
-    pub fn open(path: &Path) -> Result<(Self, Fingerprint), MechanismError> {
+    pub fn open(path: &Path) -> Result<(Self, Digest), MechanismError> {
         let file = Reader::open(path, KIND)?;
-        let map = file.bytes("map")?.try_into();
-        let map = Fingerprint(map.map_err(|_| file.broken("map", "must have 32 bytes"))?);
+        let map = file.digest("map")?;
         let about = file.texts("kind")?;
         let [kind, unit] = about.as_slice() else {
             return Err(file.broken("kind", "must have two lines").into());

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock};
 
 use lrgeo_geo::Coord;
-use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_geo::Digest;
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::parallel::*;
 use lrgeo_geo::spacing::spacing_km;
@@ -97,7 +97,7 @@ impl Geography {
 /// A geography with streets and what a wrong report costs on them: as much as a server knows.
 pub struct City {
     map: Map,
-    version: Fingerprint,
+    version: Digest,
     geography: Geography,
     /// The ways that people go, at least one.
     ways: Vec<Way>,
@@ -122,7 +122,7 @@ impl City {
     /// A map where all go the same way, with the losses of one kind measured on it.
     pub fn new(
         map: Map,
-        version: Fingerprint,
+        version: Digest,
         kind: UtilityKind,
         progress: &dyn Progress,
     ) -> Result<Self, MechanismError> {
@@ -133,7 +133,7 @@ impl City {
     /// A map with losses of one's own.
     pub fn with_utility(
         map: Map,
-        version: Fingerprint,
+        version: Digest,
         utility: Arc<dyn Utility>,
     ) -> Result<Self, MechanismError> {
         let ways = vec![("own".to_owned(), Losses::Given(utility))];
@@ -144,9 +144,33 @@ impl City {
     /// says for each way how many of the people at each place go it; without, all ways are alike everywhere.
     pub fn with_ways(
         map: Map,
-        version: Fingerprint,
+        version: Digest,
         ways: Vec<(String, Losses)>,
         split: Vec<Vec<f64>>,
+        progress: &dyn Progress,
+    ) -> Result<Self, MechanismError> {
+        Self::made(map, version, ways, split, None, progress)
+    }
+
+    /// The same with the cost reference tables of the ways, for whoever will ask for [`City::tables`]: losses and tables are then read from the
+    /// same shortest-path trees, which are what takes long.
+    pub fn with_tables(
+        map: Map,
+        version: Digest,
+        ways: Vec<(String, Losses)>,
+        split: Vec<Vec<f64>>,
+        division: Division,
+        progress: &dyn Progress,
+    ) -> Result<Self, MechanismError> {
+        Self::made(map, version, ways, split, Some(division), progress)
+    }
+
+    fn made(
+        map: Map,
+        version: Digest,
+        ways: Vec<(String, Losses)>,
+        split: Vec<Vec<f64>>,
+        division: Option<Division>,
         progress: &dyn Progress,
     ) -> Result<Self, MechanismError> {
         for (at, (name, _)) in ways.iter().enumerate() {
@@ -164,7 +188,8 @@ impl City {
             let reason = format!("are given for {} ways, there are {}", split.len(), ways.len());
             return Err(MechanismError::invalid("shares", reason));
         }
-        let ways = ways.into_iter().map(|(name, losses)| Way::new(name, losses, &map, progress));
+        let way = |(name, losses)| Way::new(name, losses, (&map, version), division, progress);
+        let ways = ways.into_iter().map(way);
         let ways = ways.collect::<Result<Vec<Way>, MechanismError>>()?;
         let utility: Arc<dyn Utility> = match ways.as_slice() {
             [only] => only.utility().clone(),
@@ -182,7 +207,7 @@ impl City {
     }
 
     /// Which version of the map.
-    pub fn version(&self) -> Fingerprint {
+    pub fn version(&self) -> Digest {
         self.version
     }
 

@@ -1,12 +1,13 @@
 //! What can be wrong with a mechanism.
 
-use lrgeo_geo::bytes::Fingerprint;
-use lrgeo_tiles::DrawError;
+use lrgeo_geo::Digest;
+use lrgeo_tiles::{DrawError, NoDistribution};
 
 use crate::publish::PublishError;
 
 /// What went wrong, and where. No variant carries a user's place.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum MechanismError {
     /// A value given by the caller cannot be used.
     #[error("{field}: {reason}")]
@@ -61,13 +62,15 @@ pub enum MechanismError {
     },
     /// Two things that do not belong to one version of a map.
     #[error(
-        "map: made for version {made_for}, not for version {given}; make it again with this map"
+        "map: made for version {}, not for version {}; make it again with this map",
+        made_for.short(),
+        given.short()
     )]
     OtherMap {
         /// The version it was made for.
-        made_for: Fingerprint,
+        made_for: Digest,
         /// The version it was used with.
-        given: Fingerprint,
+        given: Digest,
     },
     /// A mechanism that does not keep its promise; it is not used.
     #[error(
@@ -105,8 +108,10 @@ impl From<DrawError> for MechanismError {
         match error {
             DrawError::Invalid(invalid) => invalid.into(),
             DrawError::Row { row, reason } => Self::Row { row, reason },
+            DrawError::Distribution(error) => Self::invalid("row", error.reason()),
             DrawError::TooExtreme => Self::TooExtreme,
             DrawError::Randomness(error) => Self::Randomness(error),
+            other => Self::invalid("row", other.to_string()),
         }
     }
 }
@@ -121,6 +126,11 @@ impl From<PublishError> for MechanismError {
 }
 
 impl MechanismError {
+    /// A [`MechanismError::Row`]; made for `map_err`.
+    pub fn row(row: usize) -> impl FnOnce(NoDistribution) -> Self {
+        move |error| Self::Row { row, reason: error.reason() }
+    }
+
     /// A [`MechanismError::Invalid`].
     pub fn invalid(field: &'static str, reason: impl Into<String>) -> Self {
         Self::Invalid { field, reason: reason.into() }

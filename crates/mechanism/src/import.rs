@@ -4,7 +4,7 @@ use lrgeo_map::progress::Progress;
 use lrgeo_tiles::sample::FLOOR;
 use lrgeo_tiles::{Cover, Epsilon, Guarantee, Notion};
 
-use crate::verify::{every_pair, verify};
+use crate::verify::{Verified, every_pair};
 use crate::{Built, City, MechanismError, ObfuscationMatrix, Rows, expected_cost};
 
 /// What the files of such mechanisms call their kind.
@@ -26,7 +26,7 @@ pub fn import(
     epsilon: Option<Epsilon>,
     notion: Notion,
     progress: &dyn Progress,
-) -> Result<Built, MechanismError> {
+) -> Result<Verified, MechanismError> {
     let places = city.places();
     let rows = Rows::Dense(ObfuscationMatrix::new(places, floored(places, values)?)?);
     if notion == Notion::Coordinates {
@@ -61,13 +61,7 @@ pub fn import(
         witness: Vec::new(),
         notes: vec![("epsilon".to_owned(), said.to_owned())],
     };
-    let verdict = verify(&built, progress);
-    match verdict.holds() {
-        true => Ok(built),
-        false => Err(MechanismError::NotPrivate {
-            worst_log_excess: verdict.guaranteed.worst_log_excess,
-        }),
-    }
+    Verified::new(built, progress)
 }
 
 /// Raised by the constant, and summing to one as nearly as numbers do.

@@ -1,13 +1,12 @@
 //! Mechanisms: what a place reports, and the proof that it may.
 //!
 //! A [`City`] and a [`Plan`] go in; [`build`] asks one of the mechanisms of the [`REGISTRY`] for its
-//! rows, has them checked by [`verify`], which trusts nobody, and hands back a [`Built`] that can be
+//! rows, has them checked by [`verify`], which trusts nobody, and hands back a [`verify::Verified`] one that can be
 //! saved, published in tiles ([`publish`]) and drawn from ([`lrgeo_tiles::sample`]).
 //!
 //! ```
 //! use lrgeo_geo::units::Length;
 //! use lrgeo_map::utility::UtilityKind;
-//! use lrgeo_mechanism::verify::verify;
 //! use lrgeo_mechanism::{City, Plan, build, by_name};
 //! use lrgeo_tiles::Epsilon;
 //!
@@ -16,7 +15,7 @@
 //! let city = City::new(map, version, UtilityKind::TravelDistance, &())?;
 //! let plan = Plan::new(&city, Epsilon::per_km(1.0)?);
 //! let built = build(by_name("exp")?, &city, &plan, &())?;
-//! assert!(verify(&built, &()).holds());
+//! assert_eq!(built.verdict().guaranteed.violations, 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -1,9 +1,8 @@
 //! The obfuscation matrix Z (section 2.1 of the paper).
 
-use crate::MechanismError;
+use lrgeo_tiles::Distribution;
 
-/// How far the sum of a row may be from one: the rounding of adding up K numbers.
-const ROW_SUM_ERROR: f64 = 1e-9;
+use crate::MechanismError;
 
 /// A K x K stochastic matrix: entry (i, k) is the probability of reporting k while at i.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,15 +19,7 @@ impl ObfuscationMatrix {
             return Err(MechanismError::Invalid { field: "matrix", reason });
         }
         for (row, values) in entries.chunks_exact(places).enumerate() {
-            if values.iter().any(|v| !v.is_finite() || *v < 0.0) {
-                return Err(MechanismError::Row {
-                    row,
-                    reason: "holds a number that is no probability",
-                });
-            }
-            if (values.iter().sum::<f64>() - 1.0).abs() > ROW_SUM_ERROR {
-                return Err(MechanismError::Row { row, reason: "does not sum to one" });
-            }
+            Distribution::check(values).map_err(MechanismError::row(row))?;
         }
         Ok(Self { places, entries })
     }

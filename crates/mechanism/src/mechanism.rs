@@ -4,6 +4,7 @@ use lrgeo_map::progress::Progress;
 use lrgeo_tiles::{Guarantee, Notion};
 
 use crate::stand_in::{self, Candidate};
+use crate::verify::Verified;
 use crate::{Built, City, MechanismError, Plan, remap};
 
 /// A kind of mechanism: what it promises, and how it is made.
@@ -103,7 +104,7 @@ pub fn build(
     city: &City,
     plan: &Plan,
     progress: &dyn Progress,
-) -> Result<Built, MechanismError> {
+) -> Result<Verified, MechanismError> {
     plan.check(city)?;
     if kind.per_user() && plan.users.is_empty() {
         let reason = format!("{} is made for users; say where they are with --users", kind.name());
@@ -116,16 +117,14 @@ pub fn build(
         true => stand_in::candidates(kind, city, plan, progress)?,
         false => vec![Candidate { made: made(kind, city, plan, progress)?, cost: None }],
     };
-    let mut worst_log_excess = f64::INFINITY;
+    let mut refused = MechanismError::NotPrivate { worst_log_excess: f64::INFINITY };
     for Candidate { made, cost } in candidates {
-        let built = Built::new(kind, city, plan, made, cost);
-        let verdict = crate::verify::verify(&built, progress);
-        if verdict.holds() {
-            return Ok(built);
+        match Verified::new(Built::new(kind, city, plan, made, cost), progress) {
+            Ok(verified) => return Ok(verified),
+            Err(error) => refused = error,
         }
-        worst_log_excess = worst_log_excess.min(verdict.guaranteed.worst_log_excess);
     }
-    Err(MechanismError::NotPrivate { worst_log_excess })
+    Err(refused)
 }
 
 /// Why a promise to people is refused, and what would keep it.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use lrgeo_tiles::SparseMatrix;
 use lrgeo_tiles::coordinates::LatticeNoise;
 use lrgeo_tiles::sample::FLOOR;
+use lrgeo_tiles::{Distribution, SparseMatrix};
 
 use crate::{MechanismError, ObfuscationMatrix};
 
@@ -20,9 +20,6 @@ pub enum Rows {
     /// Noise around a coordinate; the row of a place is that of somebody at its coordinate.
     Noise(LatticeNoise),
 }
-
-/// How far the sum of a row may be from one: the rounding of adding up K numbers.
-const ROW_SUM_ERROR: f64 = 1e-9;
 
 /// Rows of the optimiser with every entry raised by the constant [`FLOOR`], so that none is too small to be drawn from.
 pub(crate) fn raised(rows: &lrgeo_optim::SparseRows) -> SparseMatrix {
@@ -108,16 +105,7 @@ impl Round {
                 return invalid("the matrix of a user has a broken length");
             }
             for row in 0..user.relevant.len() {
-                let values = user.row(row);
-                if !values.iter().all(|v| v.is_finite() && *v >= 0.0) {
-                    return Err(MechanismError::Row {
-                        row,
-                        reason: "holds a number that is no probability",
-                    });
-                }
-                if (values.iter().sum::<f64>() - 1.0).abs() > ROW_SUM_ERROR {
-                    return Err(MechanismError::Row { row, reason: "does not sum to one" });
-                }
+                Distribution::check(user.row(row)).map_err(MechanismError::row(row))?;
             }
         }
         Ok(())
@@ -160,13 +148,13 @@ impl Rows {
     }
 
     /// The exact row that a user at `place` reports from; `None` where the mechanism has none.
-    pub fn row(&self, place: u32) -> Option<Vec<f64>> {
+    pub fn row(&self, place: u32) -> Option<Distribution> {
         let index = match self {
             Rows::Users(round) => round.users.iter().position(|user| user.place == place)?,
             _ => ((place as usize) < self.places()).then_some(place as usize)?,
         };
         let mut out = vec![0.0; self.places()];
         self.fill(index, &mut out);
-        Some(out)
+        Distribution::new(out).ok()
     }
 }

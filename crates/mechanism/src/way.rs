@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_geo::Digest;
 use lrgeo_geo::twins::LEAST_DISTANCE_KM;
 use lrgeo_map::map::Map;
 use lrgeo_map::progress::Progress;
@@ -30,26 +30,39 @@ pub struct Way {
 }
 
 impl Way {
+    /// Measures the losses, and with a division also the cost reference table.
     pub(crate) fn new(
         name: String,
         losses: Losses,
-        map: &Map,
+        (map, version): (&Map, Digest),
+        division: Option<Division>,
         progress: &dyn Progress,
     ) -> Result<Self, MechanismError> {
-        let utility = match &losses {
-            Losses::Measured(kind) => Arc::from(kind.of(map, progress)?),
+        // With a table, both read the same searches.
+        let measure = |map: &Map, kind: UtilityKind| -> Result<_, MechanismError> {
+            Ok(match division {
+                Some(division) => {
+                    let (table, utility) =
+                        CostTable::with_losses(map, version, division, kind, progress)?;
+                    (utility, Some(Arc::new(table)))
+                }
+                None => (Arc::from(kind.of(map, progress)?), None),
+            })
+        };
+        let (utility, table) = match &losses {
+            Losses::Measured(kind) => measure(map, *kind)?,
             Losses::On(other, kind) => {
                 ensure_same_places(&name, map, other)?;
-                Arc::from(kind.of(other, progress)?)
+                measure(other, *kind)?
             }
-            Losses::Given(utility) => utility.clone(),
+            Losses::Given(utility) => (utility.clone(), None),
         };
         let (losses_of, places) = (utility.places(), map.places.len());
         if losses_of != places {
             let reason = format!("are for {losses_of} places, the map has {places}");
             return Err(MechanismError::invalid("losses", reason));
         }
-        Ok(Self { name, losses, utility, table: Mutex::new(None) })
+        Ok(Self { name, losses, utility, table: Mutex::new(table) })
     }
 
     /// What people call it.
@@ -70,7 +83,7 @@ impl Way {
     pub(crate) fn table(
         &self,
         map: &Map,
-        version: Fingerprint,
+        version: Digest,
         division: Division,
         progress: &dyn Progress,
     ) -> Result<Arc<CostTable>, MechanismError> {

@@ -19,7 +19,7 @@ fn per_km(value: f64) -> Epsilon {
 
 fn made(kind: &str, city: &City, epsilon: f64) -> Built {
     let plan = Plan::new(city, per_km(epsilon));
-    build(by_name(kind).unwrap(), city, &plan, &()).unwrap()
+    build(by_name(kind).unwrap(), city, &plan, &()).unwrap().into_built()
 }
 
 fn noise(built: &Built) -> &LatticeNoise {

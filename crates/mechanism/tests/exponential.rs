@@ -5,7 +5,7 @@ use lrgeo_geo::rng::SplitMix;
 use lrgeo_mechanism::exponential::real::{calibrate, real_epsilon};
 use lrgeo_mechanism::exponential::{Exponential, Score};
 use lrgeo_mechanism::{ObfuscationMatrix, exponential, verify};
-use lrgeo_tiles::{Epsilon, sample};
+use lrgeo_tiles::{Distribution, Epsilon, sample};
 
 fn random_places(seed: u64, count: usize) -> Vec<Coord> {
     let mut rng = SplitMix::new(seed);
@@ -204,8 +204,12 @@ fn the_whole_numbers_themselves_are_private() {
     }
 }
 
+fn drawn(row: &[f64]) -> Vec<u128> {
+    sample::weights(&Distribution::new(row.to_vec()).unwrap()).unwrap()
+}
+
 fn integers(matrix: &ObfuscationMatrix) -> Vec<Vec<u128>> {
-    (0..matrix.places()).map(|i| sample::weights(matrix.row(i)).unwrap()).collect()
+    (0..matrix.places()).map(|i| drawn(matrix.row(i))).collect()
 }
 
 /// How many `w_ik <= exp(eps d_ij) w_jk` fail, the factor rounded down and the rest exact.

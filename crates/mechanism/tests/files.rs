@@ -28,7 +28,7 @@ fn every_kind_comes_back_as_it_was() {
         assert_eq!(back.guarantee, built.guarantee);
         assert_eq!(back.proof, built.proof);
         assert_eq!((back.map, &back.ids, &back.prior), (built.map, &built.ids, &built.prior));
-        assert_eq!((back.witness, back.notes), (built.witness, built.notes));
+        assert_eq!((&back.witness, &back.notes), (&built.witness, &built.notes));
         assert_eq!(back.floor, built.floor);
         assert_eq!(back.expected_cost, built.expected_cost);
         std::fs::remove_file(path).unwrap();
@@ -49,7 +49,7 @@ fn sparse_rows_come_back_as_they_were() {
         present: (0..12).map(|k| k != 7).collect(),
     };
     matrix.validate().unwrap();
-    let sparse = Built { rows: Rows::Sparse(matrix), ..built };
+    let sparse = Built { rows: Rows::Sparse(matrix), ..built.into_built() };
     let path = scratch("sparse");
     sparse.save(&path).unwrap();
     let (back, _) = Built::open(&path).unwrap();

@@ -8,6 +8,7 @@ use lrgeo_geo::Coord;
 use lrgeo_geo::rng::SplitMix;
 use lrgeo_mechanism::laplace::Laplace;
 use lrgeo_mechanism::verify;
+use lrgeo_tiles::Distribution;
 use lrgeo_tiles::sample::{SeededRandomness, SystemRandomness, exact, weights};
 
 fn scattered(seed: u64, count: usize, spread_km: f64) -> Vec<Coord> {
@@ -41,7 +42,7 @@ fn the_whole_numbers_that_are_drawn_from_are_private_too() {
     let places = scattered(7, 60, 6.0);
     for epsilon in [0.3, 12.0] {
         let laplace = Laplace::new(&places, per_km(epsilon)).unwrap();
-        let row = |i: usize| weights(&laplace.row(i).unwrap()).unwrap();
+        let row = |i: usize| weights(&Distribution::new(laplace.row(i).unwrap()).unwrap()).unwrap();
         let rows: Vec<Vec<u128>> = (0..places.len()).map(row).collect();
         for i in 0..places.len() {
             for j in (0..places.len()).filter(|&j| j != i) {

@@ -6,8 +6,8 @@ mod city;
 
 use lrgeo_mechanism::publish::{Directory, publish};
 use lrgeo_mechanism::published::Published;
-use lrgeo_mechanism::verify::verify;
-use lrgeo_mechanism::{Built, Plan, Rows, build};
+use lrgeo_mechanism::verify::Verified;
+use lrgeo_mechanism::{Plan, Rows, build};
 use lrgeo_optim::Engine;
 use lrgeo_tiles::{Epsilon, Link, Notion, SecretKey, check_rows};
 
@@ -32,10 +32,9 @@ fn sparse_rows_are_built_saved_verified_published_and_read_back() {
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("city.lrmech");
     let fingerprint = built.save(&file).unwrap();
-    let (opened, again) = Built::open(&file).unwrap();
+    let (opened, again) = Verified::open(&file, &()).unwrap();
     assert_eq!(fingerprint, again);
-    let verdict = verify(&opened, &());
-    assert!(verdict.holds() && verdict.guaranteed.violations == 0);
+    assert_eq!(opened.verdict().guaranteed.violations, 0);
 
     let key = SecretKey::from_seed([1; 32]).unwrap();
     let issued = "2026-11-16".parse().unwrap();

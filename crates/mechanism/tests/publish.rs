@@ -8,18 +8,19 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use lrgeo_geo::Coord;
-use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_geo::Digest;
 use lrgeo_mechanism::publish::{
     Directory, Publication, PublishError, Written, open_key, publish, save_new_key,
 };
+use lrgeo_mechanism::verify::Verified;
 use lrgeo_mechanism::{Built, City, MechanismError, Plan, Rows, build, by_name};
 use lrgeo_tiles::{
-    Cover, Epsilon, Guarantee, Hash, Issued, Link, Manifest, Notion, Places, PublicKey, SecretKey,
-    SignedManifest, SparseMatrix, Tile, TileError, check_rows, follow, likely_places, peek,
+    Cover, Distribution, Envelope, Epsilon, Guarantee, Issued, Link, Manifest, Notion, Places,
+    PublicKey, SecretKey, SignedManifest, SparseMatrix, Tile, TileError, check_rows, likely_places,
 };
 use serde_json::{Value, json};
 
-const FINGERPRINT: Fingerprint = Fingerprint([7; 32]);
+const FINGERPRINT: Digest = Digest([7; 32]);
 
 /// Fewer than by default: the maps here are small, and several tiles are wanted.
 const FEW: usize = 8;
@@ -38,7 +39,8 @@ fn first(issued: Issued) -> Link {
 
 /// A manifest that `key` signed.
 fn verify(text: &[u8], signature: &[u8], key: &PublicKey) -> Result<Manifest, TileError> {
-    SignedManifest::open(text.to_vec(), signature.to_vec(), key).map(|signed| signed.manifest)
+    let envelope = Envelope { bytes: text.to_vec(), signature: signature.to_vec() };
+    envelope.open(key).map(|signed| signed.manifest().clone())
 }
 
 /// The demo city in cells of 1 km, with its own uneven prior.
@@ -47,7 +49,7 @@ fn demo() -> City {
 }
 
 /// The mechanism that people are meant to publish.
-static DENSE: LazyLock<Built> = LazyLock::new(|| {
+static DENSE: LazyLock<Verified> = LazyLock::new(|| {
     let city = demo();
     let plan = Plan::new(&city, Epsilon::per_km(1.5).unwrap());
     build(by_name("published").unwrap(), &city, &plan, &()).unwrap()
@@ -55,7 +57,7 @@ static DENSE: LazyLock<Built> = LazyLock::new(|| {
 
 /// `z_ik` proportional to `exp(-eps/2 min(d_ik, r))`: explicit near i, one tail elsewhere. The
 /// kernel and its sum both change by at most `exp(eps/2 d)`, so all pairs keep epsilon.
-static SPARSE: LazyLock<Built> = LazyLock::new(|| {
+static SPARSE: LazyLock<Verified> = LazyLock::new(|| {
     let (side, spacing_km, epsilon, radius_km) = (24u32, 0.5, 2.0, 1.3);
     let corner = Coord::new(41.8, 12.4).unwrap();
     let at = |n: u32| spacing_km * f64::from(n);
@@ -79,9 +81,9 @@ static SPARSE: LazyLock<Built> = LazyLock::new(|| {
     }
     let epsilon = Epsilon::per_km(epsilon).unwrap();
     let notion = Notion::AllPairs;
-    Built {
+    let built = Built {
         kind: "published".into(),
-        map: Fingerprint([3; 32]),
+        map: Digest([3; 32]),
         ids: (0..places).map(|place| place.to_string()).collect(),
         prior: vec![1.0 / places as f64; places],
         coords,
@@ -93,10 +95,11 @@ static SPARSE: LazyLock<Built> = LazyLock::new(|| {
         floor: None,
         witness: Vec::new(),
         notes: Vec::new(),
-    }
+    };
+    Verified::new(built, &()).unwrap()
 });
 
-fn published(built: &Built, least: Option<usize>) -> Publication {
+fn published(built: &Verified, least: Option<usize>) -> Publication {
     publish(built, FINGERPRINT, least, first(today()), &key(), &()).unwrap()
 }
 
@@ -112,7 +115,7 @@ fn file(publication: &Publication, name: &str) -> Vec<u8> {
 }
 
 fn tile_bytes(publication: &Publication, number: usize) -> Vec<u8> {
-    file(publication, &publication.signed.manifest.tile_path(number).unwrap())
+    file(publication, &publication.signed.manifest().tile_path(number).unwrap())
 }
 
 /// A manifest with something changed and signed again by the operator's own key.
@@ -128,7 +131,7 @@ fn resigned(
 
 /// The list of places of a publication.
 fn places_of(publication: &Publication) -> Places {
-    let manifest = &publication.signed.manifest;
+    let manifest = publication.signed.manifest();
     manifest.open_places(&file(publication, &manifest.places_path())).unwrap()
 }
 
@@ -150,7 +153,7 @@ fn open_tile(
 /// What a reader says to a tile that the operator changed, with its right hash and signature.
 fn tampered(publication: &Publication, number: usize, bytes: &[u8]) -> TileError {
     let manifest = resigned(publication, |manifest| {
-        manifest["tiles"][number]["hash"] = json!(Hash::of(bytes));
+        manifest["tiles"][number]["hash"] = json!(Digest::of(bytes));
         manifest["tiles"][number]["bytes"] = json!(bytes.len());
     });
     open_tile(publication, &manifest.unwrap(), number, bytes).unwrap_err()
@@ -193,9 +196,9 @@ impl Drop for Scratch {
 fn check_round_trip(built: &Built, publication: &Publication) {
     let [text, signature] = ["manifest.json", "manifest.sig"].map(|name| file(publication, name));
     let manifest = verify(&text, &signature, &key().public()).unwrap();
-    assert_eq!(manifest, publication.signed.manifest);
+    assert_eq!(&manifest, publication.signed.manifest());
     assert_eq!(manifest.guarantee().unwrap(), built.guarantee);
-    assert_eq!(Fingerprint::from(manifest.map), built.map);
+    assert_eq!(manifest.map, built.map);
     assert_eq!(manifest.expected_cost.to_bits(), built.expected_cost.to_bits());
     let places = manifest.open_places(&file(publication, &manifest.places_path())).unwrap();
     assert_eq!(places.coords(), built.coords);
@@ -208,7 +211,7 @@ fn check_round_trip(built: &Built, publication: &Publication) {
         assert_eq!(manifest.tiles[number].places as usize, tile.places.len());
         for &place in &tile.places {
             seen[place as usize] += 1;
-            let bits = |row: Vec<f64>| row.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+            let bits = |row: Distribution| row.into_iter().map(f64::to_bits).collect::<Vec<_>>();
             assert_eq!(bits(tile.row(place).unwrap()), bits(built.row(place).unwrap()));
             // What a phone does: its place from the list, its tile from the manifest.
             let here = built.coords[place as usize].offset_km(0.01, -0.01);
@@ -225,7 +228,7 @@ fn check_round_trip(built: &Built, publication: &Publication) {
 #[test]
 fn dense_rows_come_back_bit_for_bit() {
     check_round_trip(&DENSE, &DENSE_TILES);
-    let manifest = &DENSE_TILES.signed.manifest;
+    let manifest = DENSE_TILES.signed.manifest();
     assert_eq!(manifest.check.violations, 0);
     assert!(manifest.optimum.as_ref().unwrap().lower_bound > 0.0);
     // The prior of the demo city is uneven, and the tiles show it.
@@ -239,12 +242,12 @@ fn dense_rows_come_back_bit_for_bit() {
 fn sparse_rows_come_back_bit_for_bit_in_small_files() {
     check_round_trip(&SPARSE, &SPARSE_TILES);
     let Rows::Sparse(matrix) = &SPARSE.rows else { panic!("not sparse") };
-    let bytes: u64 = SPARSE_TILES.signed.manifest.tiles.iter().map(|tile| tile.bytes).sum();
+    let bytes: u64 = SPARSE_TILES.signed.manifest().tiles.iter().map(|tile| tile.bytes).sum();
     let places = matrix.tail.len();
     let entries = 12 * matrix.value.len();
     let per_place = 4 + 8 + 4;
     let per_tile = 8 + 4 + 64 + 8 + 4 + places.div_ceil(8);
-    let tiles = &SPARSE_TILES.signed.manifest.tiles;
+    let tiles = &SPARSE_TILES.signed.manifest().tiles;
     let content = entries + per_place * places + per_tile * tiles.len();
     // Padding at most doubles what is linear in explicit entries, and leaves few lengths.
     assert!((content..2 * content).contains(&(bytes as usize)), "{content} of {bytes}");
@@ -258,7 +261,7 @@ fn sparse_rows_come_back_bit_for_bit_in_small_files() {
 fn names_are_hashes_and_the_same_input_gives_the_same_bytes() {
     for (name, bytes) in DENSE_TILES.files().skip(2) {
         let stem = Path::new(&name).file_stem().unwrap().to_str().unwrap().to_owned();
-        assert_eq!(stem, Hash::of(bytes).to_string());
+        assert_eq!(stem, Digest::of(bytes).to_string());
     }
     let again = published(&DENSE, Some(FEW));
     assert!(DENSE_TILES.files().eq(again.files()));
@@ -276,7 +279,7 @@ fn names_are_hashes_and_the_same_input_gives_the_same_bytes() {
 #[test]
 fn one_changed_byte_anywhere_is_refused() {
     let publication = &*DENSE_TILES;
-    let manifest = &publication.signed.manifest;
+    let manifest = publication.signed.manifest();
     let [text, signature] = ["manifest.json", "manifest.sig"].map(|name| file(publication, name));
     let public = key().public();
     let refused = |bytes: &[u8], open: &dyn Fn(&[u8]) -> Result<(), TileError>| {
@@ -303,7 +306,7 @@ fn one_changed_byte_anywhere_is_refused() {
 
 #[test]
 fn a_tile_says_what_is_wrong_with_it() {
-    let manifest = &DENSE_TILES.signed.manifest;
+    let manifest = DENSE_TILES.signed.manifest();
     let bytes = tile_bytes(&DENSE_TILES, 0);
     let open = |number: usize, bytes: &[u8]| open_tile(&DENSE_TILES, manifest, number, bytes);
     let refuse = |bytes: &[u8]| open(0, bytes).unwrap_err();
@@ -320,7 +323,7 @@ fn a_tile_says_what_is_wrong_with_it() {
         matches!(error, TileError::Truncated { .. }),
     );
     assert!(if bytes.len() < other.len() { truncated } else { hash }, "{error}");
-    assert!(matches!(Tile::open(&other, Hash::of(&bytes)), Err(TileError::HashMismatch { .. })));
+    assert!(matches!(Tile::open(&other, Digest::of(&bytes)), Err(TileError::HashMismatch { .. })));
     let places = file(&DENSE_TILES, &manifest.places_path());
     let error = manifest.open_places(&places[..places.len() - 8]).unwrap_err();
     assert!(matches!(error, TileError::Truncated { file: "places", .. }), "{error}");
@@ -342,41 +345,37 @@ fn other_keys_and_cut_signatures_are_refused() {
 
 #[test]
 fn stale_manifests_are_refused() {
-    let manifest = &DENSE_TILES.signed.manifest;
-    manifest.expect_map(Hash::from(DENSE.map)).unwrap();
-    let error = manifest.expect_map(Hash([9; 32])).unwrap_err();
+    let manifest = DENSE_TILES.signed.manifest();
+    manifest.expect_map(DENSE.map).unwrap();
+    let error = manifest.expect_map(Digest([9; 32])).unwrap_err();
     assert!(matches!(error, TileError::OtherMap { file: "manifest", .. }), "{error}");
 }
 
 #[test]
 fn manifests_follow_one_another() {
     let first = &DENSE_TILES.signed;
-    let (hash, link) = (first.hash(), first.manifest.link);
     let other = SecretKey::from_seed([2; 32]).unwrap();
     let later = today().plus_days(30);
     let next = |link: Link, key: &SecretKey| {
-        SignedManifest::sign(first.manifest.clone().linked(link), key).unwrap()
+        SignedManifest::sign(&first.manifest().clone().linked(link), key).unwrap()
     };
     // The second names another key, which signs the third.
     let second = next(Link::after(first, later, 365, other.public()), &key());
-    assert_eq!(first.next(second.bytes.clone(), second.signature.clone()).unwrap(), second);
-    assert_eq!(peek(&second.bytes).unwrap(), second.manifest.link);
+    assert_eq!(first.tip().next(second.envelope().clone()).unwrap(), second);
+    assert_eq!(second.signer(), key().public());
+    assert_eq!(second.envelope().claimed_link().unwrap(), second.link());
     let third = next(Link::after(&second, today(), 365, other.public()), &other);
-    assert_eq!(third.manifest.link.issued, later, "a clock that went back does not");
-    second.next(third.bytes.clone(), third.signature.clone()).unwrap();
-    // Who kept no more than hash, number, date and key follows as well.
-    let (bytes, signature) = (second.bytes.clone(), second.signature.clone());
-    follow(hash, link.sequence, link.issued, &link.next_key, bytes, signature).unwrap();
-
+    assert_eq!(third.link().issued, later, "a clock that went back does not");
+    second.tip().next(third.envelope().clone()).unwrap();
     let refuse = |link: Link, key: &SecretKey| {
-        let other = next(link, key);
-        first.next(other.bytes, other.signature).unwrap_err()
+        let text = serde_json::to_vec(&first.manifest().clone().linked(link)).unwrap();
+        first.tip().next(Envelope::seal(text, key)).unwrap_err()
     };
-    let good = second.manifest.link;
+    let good = second.link();
     assert!(matches!(refuse(good, &other), TileError::Signature));
     for wrong in [
         Link { sequence: 3, ..good },
-        Link { previous: Some(Hash([1; 32])), ..good },
+        Link { previous: Some(Digest([1; 32])), ..good },
         Link { sequence: 0, ..good },
         Link { previous: None, ..good },
         Link { expires: good.issued, ..good },
@@ -387,7 +386,7 @@ fn manifests_follow_one_another() {
     }
     let before = Link { issued: "2026-01-01".parse().unwrap(), ..good };
     assert!(matches!(refuse(before, &key()), TileError::Older { .. }));
-    assert!(first.next(third.bytes, third.signature).is_err());
+    assert!(first.tip().next(third.envelope().clone()).is_err());
 }
 
 #[test]
@@ -404,9 +403,9 @@ fn other_format_versions_are_refused_by_name() {
         matches!(error, TileError::OtherFormat { file: "tile", found: 2, reads: 3 }),
         "{error}"
     );
-    let mut places = file(&DENSE_TILES, &DENSE_TILES.signed.manifest.places_path());
+    let mut places = file(&DENSE_TILES, &DENSE_TILES.signed.manifest().places_path());
     places[8..12].copy_from_slice(&7u32.to_le_bytes());
-    let manifest = resigned(&DENSE_TILES, |m| m["places"]["hash"] = json!(Hash::of(&places)));
+    let manifest = resigned(&DENSE_TILES, |m| m["places"]["hash"] = json!(Digest::of(&places)));
     let error = manifest.unwrap().open_places(&places).unwrap_err();
     assert!(
         matches!(error, TileError::OtherFormat { file: "places", found: 7, reads: 3 }),
@@ -462,8 +461,9 @@ fn with_last_row(bytes: &[u8], row: &[f64]) -> Vec<u8> {
 fn a_lying_operator_is_refused() {
     let bytes = tile_bytes(&DENSE_TILES, 0);
     let row = last_row(&bytes);
-    let tile = open_tile(&DENSE_TILES, &DENSE_TILES.signed.manifest, 0, &bytes).unwrap();
-    assert_eq!(Some(row.clone()), tile.row(*tile.places.last().unwrap()), "every column present");
+    let tile = open_tile(&DENSE_TILES, DENSE_TILES.signed.manifest(), 0, &bytes).unwrap();
+    let last = tile.row(*tile.places.last().unwrap()).map(Distribution::into_vec);
+    assert_eq!(Some(&row), last.as_ref(), "every column present");
     let order = |a: &usize, b: &usize| row[*a].total_cmp(&row[*b]);
     let (low, high) =
         ((0..row.len()).min_by(order).unwrap(), (0..row.len()).max_by(order).unwrap());
@@ -506,7 +506,7 @@ fn a_signed_tile_that_ends_anywhere_is_refused() {
         let content = bytes.len() - bytes.iter().rev().take_while(|byte| **byte == 0).count();
         let ends = (0..300).chain((300..content - 8).step_by(211));
         for end in ends {
-            let error = Tile::open(&bytes[..end], Hash::of(&bytes[..end])).unwrap_err();
+            let error = Tile::open(&bytes[..end], Digest::of(&bytes[..end])).unwrap_err();
             assert!(matches!(error, TileError::Malformed { .. }), "{end}: {error}");
         }
     }
@@ -514,20 +514,19 @@ fn a_signed_tile_that_ends_anywhere_is_refused() {
 
 #[test]
 fn what_must_not_be_published_is_refused() {
-    let fail =
-        |built: &Built| publish(built, FINGERPRINT, None, first(today()), &key(), &()).unwrap_err();
-    let mut violating = SPARSE.clone();
+    let mut violating = SPARSE.clone().into_built();
     let Rows::Sparse(matrix) = &mut violating.rows else { panic!("not sparse") };
     let (a, b) = (matrix.start[40], matrix.start[41] - 1);
     let largest = (a..=b).max_by(|&x, &y| matrix.value[x].total_cmp(&matrix.value[y])).unwrap();
     matrix.value.swap(a, largest);
-    let error = fail(&violating);
+    // It cannot become what may be published.
+    let error = Verified::new(violating, &()).unwrap_err();
     assert!(matches!(error, MechanismError::NotPrivate { .. }), "{error}");
 
     let city = demo();
     let plan = Plan { users: vec![3, 10], ..Plan::new(&city, Epsilon::per_km(1.5).unwrap()) };
     let round = build(by_name("lr-geo").unwrap(), &city, &plan, &()).unwrap();
-    let error = fail(&round);
+    let error = publish(&round, FINGERPRINT, None, first(today()), &key(), &()).unwrap_err();
     assert!(matches!(error, MechanismError::Publish(PublishError::PerUser { .. })), "{error}");
     assert!(error.to_string().contains("lr-geo"), "{error}");
 }
@@ -538,7 +537,7 @@ fn a_directory_is_written_once_and_never_changed() {
     let dir = scratch.0.join("tiles");
     assert_eq!(DENSE_TILES.write(&dir).unwrap(), Written::New);
     let before = scratch.content();
-    assert_eq!(before.len(), 3 + DENSE_TILES.signed.manifest.tiles.len());
+    assert_eq!(before.len(), 3 + DENSE_TILES.signed.manifest().tiles.len());
 
     let opened = Directory::open(&dir, &key().public()).unwrap();
     let places = opened.places().unwrap();
@@ -555,7 +554,7 @@ fn a_directory_is_written_once_and_never_changed() {
     let other_key = SecretKey::from_seed([2; 32]).unwrap();
     let others = [
         published(&DENSE, Some(2 * FEW)),
-        publish(&DENSE, Fingerprint([8; 32]), Some(FEW), first(today()), &key(), &()).unwrap(),
+        publish(&DENSE, Digest([8; 32]), Some(FEW), first(today()), &key(), &()).unwrap(),
         publish(&DENSE, FINGERPRINT, Some(FEW), first(today()), &other_key, &()).unwrap(),
     ];
     for other in others {
@@ -564,7 +563,7 @@ fn a_directory_is_written_once_and_never_changed() {
     }
     assert_eq!(scratch.content(), before, "nothing changed, nothing left behind");
 
-    let victim = dir.join(DENSE_TILES.signed.manifest.tile_path(0).unwrap());
+    let victim = dir.join(DENSE_TILES.signed.manifest().tile_path(0).unwrap());
     std::fs::write(&victim, b"damaged").unwrap();
     let error = DENSE_TILES.write(&dir).unwrap_err();
     assert!(error.to_string().contains("damaged"), "{error}");

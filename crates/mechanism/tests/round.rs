@@ -135,7 +135,7 @@ fn under_own_tied_entries_of_other_rows_may_violate_and_under_each_they_do_not()
         let own = Plan { range: RangeRule::Own, ..plan(&city, 3.0, 6, seed) };
         let built = build(by_name("lr-geo").unwrap(), &city, &own, &()).unwrap();
         // The same matrices, judged as if the promise were about every row.
-        let mut strict = built.clone();
+        let mut strict = built.into_built();
         if let Rows::Users(round) = &mut strict.rows {
             round.ties.range = RangeRule::Each;
         }
@@ -265,7 +265,7 @@ fn one_violation_planted_between_two_users_is_caught() {
         deployed_rows(round(&honest), &honest.coords, plan.epsilon, plan.notion.reach_km());
 
     // One tied report of the first user becomes a little likelier, at the expense of its likeliest.
-    let mut mutant = honest.clone();
+    let mut mutant = honest.into_built();
     let Rows::Users(planted) = &mut mutant.rows else { unreachable!() };
     let columns = planted.columns.clone();
     let tied = |k: usize| {

@@ -23,7 +23,8 @@ fn per_km(value: f64) -> Epsilon {
 }
 
 fn make(name: &str, city: &City, plan: &Plan) -> Built {
-    build(by_name(name).unwrap(), city, plan, &()).unwrap_or_else(|e| panic!("{name}: {e}"))
+    let made = build(by_name(name).unwrap(), city, plan, &());
+    made.unwrap_or_else(|e| panic!("{name}: {e}")).into_built()
 }
 
 fn stopped_note(built: &Built) -> Option<&str> {

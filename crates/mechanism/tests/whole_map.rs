@@ -25,7 +25,8 @@ fn even(map: &Map) -> Map {
 }
 
 fn make(name: &str, city: &City, plan: &Plan) -> Built {
-    build(by_name(name).unwrap(), city, plan, &()).unwrap_or_else(|e| panic!("{name}: {e}"))
+    let made = build(by_name(name).unwrap(), city, plan, &());
+    made.unwrap_or_else(|e| panic!("{name}: {e}")).into_built()
 }
 
 #[test]

@@ -28,6 +28,7 @@ impl std::fmt::Display for Infeasibility {
 
 /// What the independent checker found wrong with a matrix.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Fault {
     /// Two entries differ by more than their arc allows.
     Privacy {

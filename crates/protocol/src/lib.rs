@@ -22,7 +22,6 @@
 //! # Ok::<(), lrgeo_protocol::encoding::Malformed>(())
 //! ```
 
-mod digest;
 pub mod encoding;
 pub mod offload;
 pub mod path;
@@ -30,7 +29,7 @@ pub mod public;
 pub mod quiet;
 mod refusal;
 
-pub use digest::Digest;
+pub use lrgeo_geo::Digest;
 pub use refusal::{Reason, Refusal};
 
 /// The version of these messages, in every path and description; others are refused.

@@ -28,7 +28,7 @@ impl Visit for Book {
         assert_eq!(Encoding::Json.decode::<T>(&json).as_ref(), Ok(&message), "{name}");
         assert_eq!(Encoding::Cbor.decode::<T>(&cbor).as_ref(), Ok(&message), "{name}");
         let json = String::from_utf8(json).expect("JSON is text");
-        self.0 += &format!("{name}\n  json {json}\n  cbor {}\n", hex::encode(cbor));
+        self.0 += &format!("{name}\n  json {json}\n  cbor {}\n", lrgeo_geo::to_hex(&cbor));
     }
 }
 
@@ -39,7 +39,7 @@ fn messages_and_paths_are_the_golden_ones() {
     for (name, request) in requests() {
         book.0 += &format!("request {name}\n  path {}\n", request.path());
         if let Some(body) = request.body() {
-            book.0 += &format!("  body {}\n", hex::encode(Encoding::Cbor.encode(&body)));
+            book.0 += &format!("  body {}\n", lrgeo_geo::to_hex(&Encoding::Cbor.encode(&body)));
         }
     }
     golden(FOLDER, "messages.txt", book.0.as_bytes());

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lrgeo_map::graph::Metric;
+use lrgeo_geo::Digest;
 use lrgeo_map::map::Map;
 use lrgeo_map::progress::Progress;
 use lrgeo_map::table::CostTable;
@@ -23,9 +23,9 @@ use lrgeo_protocol::offload::{Circle, CirclePart, TableCircle};
 use lrgeo_protocol::public::{
     Local, MapDescription, Parameters, PublicFile, Range, Rounds, Target, Targets, WayDescription,
 };
-use lrgeo_protocol::{Digest, VERSION};
+use lrgeo_protocol::{Reason, VERSION};
 use lrgeo_tiles::{
-    FileEntry, Hash, Issued, Manifest, Notion, PublicKey, SecretKey, SignedManifest, TileError,
+    Envelope, FileEntry, Issued, Manifest, Notion, PublicKey, SecretKey, SignedManifest, TileError,
     check_rows, encode_noise,
 };
 
@@ -74,7 +74,7 @@ pub struct File {
 
 impl File {
     pub(crate) fn new(bytes: Vec<u8>) -> Self {
-        Self { hash: digest(Hash::of(&bytes)), bytes: bytes.into() }
+        Self { hash: Digest::of(&bytes), bytes: bytes.into() }
     }
 
     /// Its name and length.
@@ -108,13 +108,7 @@ pub struct Catalogue {
     /// Slices of the cost table, by hash; encoded as CBOR, which is what the hash is of.
     pub table_tiles: HashMap<Digest, File>,
     tables: Vec<Arc<CostTable>>,
-    travel: TravelMatrix,
     circle_cells: usize,
-}
-
-/// The digest of a hash.
-pub fn digest(hash: impl Into<Hash>) -> Digest {
-    Digest(hash.into().0)
 }
 
 impl Catalogue {
@@ -129,16 +123,15 @@ impl Catalogue {
         std::fs::create_dir_all(home.data).map_err(ServerError::io(home.data))?;
         let key = home.open_key()?;
         let version = map.version();
-        let travel = TravelMatrix::of_places(&map, Metric::Distance, progress)?;
         let Ways { ways, split, files } = Ways::open(config, &map)?;
-        let city = City::with_ways(map, version, ways, split, progress)?;
+        let city = City::with_tables(map, version, ways, split, config.division()?, progress)?;
         let plan = config.plan(&city)?;
         let tables = city.tables(plan.division, progress)?;
 
         // What was computed for other settings stays beside it, under another name.
-        let asked = format!("{version} {:?} {:?} {files:?}", config.privacy, parameters(&plan));
-        let name: String = Hash::of(asked.as_bytes()).to_string().chars().take(16).collect();
-        let folder = home.data.join("maps").join(name);
+        let (short, settings) = (version.short(), parameters(&plan));
+        let asked = format!("{short} {:?} {settings:?} {files:?}", config.privacy);
+        let folder = home.data.join("maps").join(Digest::of(asked.as_bytes()).short());
         std::fs::create_dir_all(&folder).map_err(ServerError::io(&folder))?;
 
         let issued = Issued::from_unix(now);
@@ -146,8 +139,7 @@ impl Catalogue {
         let retiring = home.retiring_key.map(open_key).transpose()?;
         chain.hand_over(retiring.as_ref(), key.public(), issued)?;
         let tiles = open_tiles(&city, home, &folder, config, (&key, &chain), issued, progress)?;
-        let mut files = tile_files(&tiles)?;
-        let tiled = tiles.published.manifest.guarantee()?.epsilon;
+        let tiled = tiles.published.manifest().guarantee()?.epsilon;
         if tiled != plan.epsilon {
             let reason = format!(
                 "is {}, but the tiles were published at {tiled}: reports of all modes have one epsilon. Set it to \"{}/km\", or publish again",
@@ -158,7 +150,7 @@ impl Catalogue {
         }
         let noise = match &tiles.noise {
             Some(bytes) => bytes.clone(),
-            None => encode_noise(version.into(), &noise_for(&city, tiled, progress)?),
+            None => encode_noise(city.version(), &noise_for(&city, tiled, progress)?),
         };
         let noise = File::new(noise);
 
@@ -166,7 +158,7 @@ impl Catalogue {
         let ties = TieRule::of(&plan, &city)?;
         let mut body = MapDescription {
             protocol: VERSION,
-            map: digest(version),
+            map: version,
             parameters: parameters(&plan),
             ways: describe_ways(&city, &tables),
             ceiling: ceiling(&city, &tables),
@@ -202,19 +194,21 @@ impl Catalogue {
         if known.as_ref() != Some(&body) {
             lrgeo_map::write_whole(&path, [&*description_file.bytes])?;
         }
-        let mut content = tiles.published.manifest.clone();
-        content.description = Some(Hash(description_file.hash.0));
+        let mut content = tiles.published.manifest().clone();
+        content.description = Some(description_file.hash);
         content.noise = Some(FileEntry {
-            hash: Hash(noise.hash.0),
+            hash: noise.hash,
             bytes: noise.bytes.len() as u64,
             places: city.places() as u32,
         });
+        let mut files = tiles.files;
         files.insert(noise.hash, noise);
         let current = chain.issue(content, &tiles.published, issued, &key)?;
         let files_of = |signed: &SignedManifest| {
-            [&signed.bytes, &signed.signature].map(|bytes| File::new(bytes.clone()))
+            let Envelope { bytes, signature } = signed.envelope();
+            [bytes, signature].map(|bytes| File::new(bytes.clone()))
         };
-        let earlier = chain.manifests().map(|signed| (digest(signed.hash()), files_of(signed)));
+        let earlier = chain.manifests().map(|signed| (signed.digest(), files_of(signed)));
         let circle_cells = config.limits.circle_cells;
         let key = key.public();
         Ok(Self {
@@ -226,11 +220,10 @@ impl Catalogue {
             description_file,
             manifest: files_of(&current),
             earlier: earlier.collect(),
-            tiles: current.manifest,
+            tiles: current.manifest().clone(),
             files,
             table_tiles: slices.into_iter().map(|file| (file.hash, file)).collect(),
             tables,
-            travel,
             circle_cells,
         })
     }
@@ -281,16 +274,24 @@ impl Catalogue {
         Ok(TableCircle { map, ways })
     }
 
+    /// How far every place is from every target: what the losses of this service are errors in.
+    pub fn travel(&self) -> Option<&TravelMatrix> {
+        self.city.ways().first()?.utility().travel()
+    }
+
     /// The targets by estimated travel distance: what the service would do for a user at `place`.
     pub fn targets(&self, map: Digest, place: u32, limit: usize) -> refuse::Result<Targets> {
         self.check_place(map, place)?;
         let map = self.city.map();
-        let row = self.travel.row(place as usize);
+        let Some(travel) = self.travel() else {
+            return refuse::because(Reason::Internal, "this service has no ways to targets");
+        };
+        let row = travel.row(place as usize);
         let mut order: Vec<usize> = (0..row.len()).collect();
         order.sort_by_key(|&l| (row[l], l));
         let target = |&l: &usize| {
             let at = map.graph.coords()[map.targets[l].node as usize];
-            let estimated_km = f64::from(row[l]) * self.travel.scale();
+            let estimated_km = f64::from(row[l]) * travel.scale();
             Target { target: l as u32, at: [at.lat(), at.lon()], estimated_km }
         };
         Ok(Targets { targets: order.iter().take(limit).map(target).collect() })
@@ -341,17 +342,18 @@ fn parameters(plan: &Plan) -> Parameters {
     }
 }
 
-/// Verified tiles, and where they are.
+/// Verified tiles.
 struct Tiles {
-    root: PathBuf,
     published: SignedManifest,
     /// The places of each; none where noise for coordinates is all that was published.
     members: Vec<Vec<u32>>,
     /// That noise, where it was published with them.
     noise: Option<Vec<u8>>,
+    /// The list of places and the tiles, by hash.
+    files: HashMap<Digest, File>,
 }
 
-/// The tiles that were given, those that were made before, or new ones; verified in any case.
+/// The tiles that were given, those that were made before, or new ones; verified in any case, and once.
 fn open_tiles(
     city: &City,
     home: &Home<'_>,
@@ -361,55 +363,75 @@ fn open_tiles(
     issued: Issued,
     progress: &dyn Progress,
 ) -> Result<Tiles, ServerError> {
-    let root = home.tiles.map_or_else(|| folder.join("tiles"), Path::to_owned);
-    if home.tiles.is_none() && !root.exists() {
-        let mut plan = Plan::new(city, config.epsilon()?);
-        plan.gap = config.privacy.gap;
-        plan.solver.time_limit = Some(Duration::from_secs_f64(config.privacy.solve_seconds));
-        plan.solver.progress = home.solving.clone();
-        let built = build(by_name("published")?, city, &plan, progress)?;
-        let fingerprint = built.save(&folder.join("mechanism.lrmech"))?;
-        let link = chain.next_link(issued, key.public());
-        let publication =
-            publish(&built, fingerprint, Some(config.privacy.tile_places), link, key, progress)?;
-        publication.write(&root)?;
+    let made = folder.join("tiles");
+    match home.tiles {
+        Some(given) => read_tiles(city, given, home, (key, chain), progress),
+        None if made.exists() => read_tiles(city, &made, home, (key, chain), progress),
+        None => make_tiles(city, &made, home, config, (key, chain), issued, progress),
     }
+}
+
+/// Makes, verifies and publishes the mechanism of the map. What comes back was read as a phone does before it was written.
+fn make_tiles(
+    city: &City,
+    root: &Path,
+    home: &Home<'_>,
+    config: &Config,
+    (key, chain): (&SecretKey, &Chain),
+    issued: Issued,
+    progress: &dyn Progress,
+) -> Result<Tiles, ServerError> {
+    let mut plan = Plan::new(city, config.epsilon()?);
+    plan.gap = config.privacy.gap;
+    plan.solver.time_limit = Some(Duration::from_secs_f64(config.privacy.solve_seconds));
+    plan.solver.progress = home.solving.clone();
+    let verified = build(by_name("published")?, city, &plan, progress)?;
+    let fingerprint = verified.save(&root.with_file_name("mechanism.lrmech"))?;
+    let link = chain.next_link(issued, key.public());
+    let least = Some(config.privacy.tile_places);
+    let publication = publish(&verified, fingerprint, least, link, key, progress)?;
+    publication.write(root)?;
+    let files = publication.files().filter(|(name, _)| name.contains('/'));
+    let files = files.map(|(_, bytes)| File::new(bytes.to_vec()));
+    let files = files.map(|file| (file.hash, file)).collect();
+    Ok(Tiles { published: publication.signed, members: publication.members, noise: None, files })
+}
+
+/// Reads tiles that were published before, and believes nothing of them.
+fn read_tiles(
+    city: &City,
+    root: &Path,
+    home: &Home<'_>,
+    (key, chain): (&SecretKey, &Chain),
+    progress: &dyn Progress,
+) -> Result<Tiles, ServerError> {
     let refused = |error: PublishError| {
-        let (path, key) = (root.clone(), home.key_path());
+        let (path, key) = (root.to_owned(), home.key_path());
         ServerError::Tiles { path, key, error: Box::new(error) }
     };
     let disbelieved = |error: TileError| refused(error.into());
     // Tiles that a key before this one signed are still this operator's.
-    let mut opened = Directory::open(&root, &key.public());
+    let mut opened = Directory::open(root, &key.public());
     for before in chain.keys() {
-        opened = opened.or_else(|_| Directory::open(&root, &before));
+        opened = opened.or_else(|_| Directory::open(root, &before));
     }
     let directory = opened.map_err(refused)?;
     let manifest = directory.manifest();
-    manifest.expect_map(city.version().into()).map_err(disbelieved)?;
+    manifest.expect_map(city.version()).map_err(disbelieved)?;
     let guarantee = manifest.guarantee().map_err(disbelieved)?;
-    let places = directory.places().map_err(refused)?;
+    let bytes = directory.read(&manifest.places_path()).map_err(refused)?;
+    let places = manifest.open_places(&bytes).map_err(disbelieved)?;
+    let mut files = HashMap::from([(manifest.places.hash, File::new(bytes))]);
     let noise = directory.noise(&places).map_err(refused)?;
     let members = manifest.members(&places).map_err(disbelieved)?;
     progress.begin("verifying tiles", members.len() as u64);
-    for (number, members) in members.iter().enumerate() {
-        let tile = directory.tile(number, members).map_err(refused)?;
+    for (number, (members, entry)) in members.iter().zip(&manifest.tiles).enumerate() {
+        let bytes = directory.tile_bytes(number).map_err(refused)?;
+        let tile = manifest.open_tile(number, members, &bytes).map_err(disbelieved)?;
         check_rows(&[tile], &places, &guarantee).map_err(disbelieved)?;
+        files.insert(entry.hash, File::new(bytes));
         progress.advance(1);
     }
     progress.end();
-    Ok(Tiles { published: directory.signed, members, noise, root })
-}
-
-fn tile_files(tiles: &Tiles) -> Result<HashMap<Digest, File>, ServerError> {
-    let manifest = &tiles.published.manifest;
-    let paths = (0..manifest.tiles.len()).filter_map(|number| manifest.tile_path(number));
-    let paths = std::iter::once(manifest.places_path()).chain(paths);
-    let file = |name: String| read(&tiles.root, &name).map(|file| (file.hash, file));
-    paths.map(file).collect()
-}
-
-fn read(root: &Path, name: &str) -> Result<File, ServerError> {
-    let path = root.join(name);
-    Ok(File::new(std::fs::read(&path).map_err(ServerError::io(&path))?))
+    Ok(Tiles { published: directory.signed, members, noise, files })
 }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use lrgeo_map::write_whole;
-use lrgeo_tiles::{Issued, Link, Manifest, PublicKey, SecretKey, SignedManifest};
+use lrgeo_tiles::{Envelope, Issued, Link, Manifest, PublicKey, SecretKey, SignedManifest};
 
 use crate::ServerError;
 
@@ -14,7 +14,7 @@ const VALID_DAYS: u64 = 365;
 /// All of them, oldest first, in a folder: `00000007.json`, `.sig`, and `.key`, which names who signed.
 pub struct Chain {
     folder: PathBuf,
-    links: Vec<(SignedManifest, PublicKey)>,
+    links: Vec<SignedManifest>,
 }
 
 impl Chain {
@@ -28,36 +28,35 @@ impl Chain {
         };
         let mut stems: Vec<String> = names.filter_map(|entry| stem(entry.ok()?)).collect();
         stems.sort();
-        let mut links: Vec<(SignedManifest, PublicKey)> = Vec::new();
+        let mut links: Vec<SignedManifest> = Vec::new();
         for stem in stems {
             let read = |ending: &str| {
                 let path = folder.join(format!("{stem}.{ending}"));
                 std::fs::read(&path).map_err(ServerError::io(&path))
             };
-            let (text, signature) = (read("json")?, read("sig")?);
-            let key: PublicKey = String::from_utf8_lossy(&read("key")?).parse()?;
+            let envelope = Envelope { bytes: read("json")?, signature: read("sig")? };
             let signed = match links.last() {
-                Some((before, _)) => before.next(text, signature)?,
-                None => SignedManifest::open(text, signature, &key)?,
+                Some(before) => before.tip().next(envelope)?,
+                None => envelope.open(&String::from_utf8_lossy(&read("key")?).parse()?)?,
             };
-            links.push((signed, key));
+            links.push(signed);
         }
         Ok(Self { folder: folder.to_owned(), links })
     }
 
     /// The newest.
     pub fn tip(&self) -> Option<&SignedManifest> {
-        self.links.last().map(|(signed, _)| signed)
+        self.links.last()
     }
 
     /// All of them, oldest first.
     pub fn manifests(&self) -> impl Iterator<Item = &SignedManifest> {
-        self.links.iter().map(|(signed, _)| signed)
+        self.links.iter()
     }
 
     /// Every key that ever signed.
     pub fn keys(&self) -> impl Iterator<Item = PublicKey> {
-        self.links.iter().map(|(_, key)| *key)
+        self.links.iter().map(SignedManifest::signer)
     }
 
     /// The link of the next manifest that `key` signs.
@@ -77,7 +76,7 @@ impl Chain {
         issued: Issued,
     ) -> Result<(), ServerError> {
         let Some(tip) = self.tip() else { return Ok(()) };
-        let named = tip.manifest.link.next_key;
+        let named = tip.link().next_key;
         if named == key {
             return Ok(());
         }
@@ -89,8 +88,8 @@ impl Chain {
             return Err(ServerError::Setting { field: "key", reason });
         };
         let link = Link::after(tip, issued, VALID_DAYS, key);
-        let manifest = tip.manifest.clone().linked(link);
-        self.push(SignedManifest::sign(manifest, old)?, old.public())
+        let manifest = tip.manifest().clone().linked(link);
+        self.push(SignedManifest::sign(&manifest, old)?)
     }
 
     /// The manifest to serve for this content: the newest if it says the same and is good for a while, else a new
@@ -103,40 +102,39 @@ impl Chain {
         key: &SecretKey,
     ) -> Result<SignedManifest, ServerError> {
         let half = issued.plus_days(VALID_DAYS / 2);
-        if let Some((tip, signer)) = self.links.last()
-            && *signer == key.public()
-            && tip.manifest.same_content(&content)
-            && tip.manifest.link.expires > half
+        if let Some(tip) = self.tip()
+            && tip.signer() == key.public()
+            && tip.manifest().same_content(&content)
+            && tip.link().expires > half
         {
             return Ok(tip.clone());
         }
-        let previous = published.manifest.link.previous;
         let fits = match self.tip() {
-            Some(tip) => previous == Some(tip.hash()),
+            Some(tip) => {
+                published.signer() == tip.link().next_key && tip.tip().expect(published).is_ok()
+            }
             None => true,
         };
         // A manifest that hands over to somebody else is not this server's to go on from.
-        if fits && published.manifest.link.next_key == key.public() {
-            self.push(published.clone(), key.public())?;
+        if fits && published.link().next_key == key.public() {
+            self.push(published.clone())?;
         }
         let link = self.next_link(issued, key.public());
-        let signed = SignedManifest::sign(content.linked(link), key)?;
-        self.push(signed.clone(), key.public())?;
+        let signed = SignedManifest::sign(&content.linked(link), key)?;
+        self.push(signed.clone())?;
         Ok(signed)
     }
 
     /// On disk, the text last: it is what makes a link.
-    fn push(&mut self, signed: SignedManifest, key: PublicKey) -> Result<(), ServerError> {
-        let stem = format!("{:08}", signed.manifest.link.sequence);
-        let key_text = key.to_string();
-        for (ending, bytes) in [
-            ("sig", signed.signature.as_slice()),
-            ("key", key_text.as_bytes()),
-            ("json", signed.bytes.as_slice()),
-        ] {
+    fn push(&mut self, signed: SignedManifest) -> Result<(), ServerError> {
+        let stem = format!("{:08}", signed.link().sequence);
+        let (Envelope { bytes, signature }, key) = (signed.envelope(), signed.signer().to_string());
+        for (ending, bytes) in
+            [("sig", signature.as_slice()), ("key", key.as_bytes()), ("json", bytes.as_slice())]
+        {
             write_whole(&self.folder.join(format!("{stem}.{ending}")), [bytes])?;
         }
-        self.links.push((signed, key));
+        self.links.push(signed);
         Ok(())
     }
 }

@@ -17,6 +17,7 @@ use crate::ServerError;
 /// Everything that an operator may set. Unknown keys are refused.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct Config {
     /// How private.
     pub privacy: Privacy,
@@ -281,6 +282,16 @@ impl Config {
         }
     }
 
+    /// How the cost reference table is divided.
+    pub fn division(&self) -> Result<Division, ServerError> {
+        let privacy = &self.privacy;
+        if let Some(km) = length("privacy.table_segments", privacy.table_segments.as_deref())? {
+            return Ok(Division::Segments(Length::from_km(km)?));
+        }
+        let cell = privacy.table_cell.parse::<Length>();
+        Ok(cell.or_else(|e| setting("privacy.table_cell", &e.to_string()))?.into())
+    }
+
     /// The plan of rounds on a map.
     pub fn plan(&self, places: &Geography) -> Result<Plan, ServerError> {
         let privacy = &self.privacy;
@@ -335,11 +346,7 @@ impl Config {
             return setting("privacy.range", "must be `each` or `own`");
         };
         plan.range = *rule;
-        let cell = privacy.table_cell.parse::<Length>();
-        plan.division = cell.or_else(|e| setting("privacy.table_cell", &e.to_string()))?.into();
-        if let Some(km) = length("privacy.table_segments", privacy.table_segments.as_deref())? {
-            plan.division = Division::Segments(Length::from_km(km)?);
-        }
+        plan.division = self.division()?;
         plan.alike = privacy.alike;
         plan.engine = self.engine()?;
         plan.gap = Some(self.rounds.gap);

@@ -9,6 +9,7 @@ use lrgeo_tiles::TileError;
 /// What went wrong before or beside answering requests; what a request is refused with is a
 /// [`lrgeo_protocol::Refusal`].
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ServerError {
     /// A setting cannot be used.
     #[error("{field}: {reason}")]

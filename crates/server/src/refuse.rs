@@ -1,7 +1,8 @@
 //! Saying no: short ways to a [`Refusal`], each with the status it is sent with.
 
 use axum::http::StatusCode;
-use lrgeo_protocol::{Digest, Reason, Refusal};
+use lrgeo_geo::Digest;
+use lrgeo_protocol::{Reason, Refusal};
 
 /// What handlers return.
 pub type Result<T> = std::result::Result<T, Refusal>;

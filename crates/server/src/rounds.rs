@@ -381,7 +381,7 @@ fn expired<T>() -> refuse::Result<T> {
 fn random() -> refuse::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|_| no_randomness())?;
-    Ok(hex::encode(bytes))
+    Ok(lrgeo_geo::to_hex(&bytes))
 }
 
 fn no_randomness() -> Refusal {

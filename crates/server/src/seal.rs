@@ -6,7 +6,7 @@
 
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{ChaCha20Poly1305, Key as CipherKey, Nonce};
-use lrgeo_protocol::Digest;
+use lrgeo_geo::Digest;
 
 /// What each key is for. Keys of different contexts have nothing to do with each other: the digest that is on disk
 /// says nothing about the keys that are not.

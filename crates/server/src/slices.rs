@@ -11,7 +11,7 @@ use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::public::{TablePart, TableTile};
 use rayon::prelude::*;
 
-use crate::catalogue::{File, digest};
+use crate::catalogue::File;
 
 /// For every tile by number, given the places of each, what the table says between the places relevant to any of its places
 /// and those that may be reported from them.
@@ -35,7 +35,7 @@ pub fn table_tiles(
             let beta = table.beta(&rows, &columns);
             TablePart { rows, columns, beta }
         };
-        let (map, ways) = (digest(city.version()), tables.iter().map(part).collect());
+        let (map, ways) = (city.version(), tables.iter().map(part).collect());
         let slice = TableTile { map, tile: tile as u32, ways };
         File::new(Encoding::Cbor.encode(&slice))
     };

@@ -6,8 +6,9 @@
 
 use std::path::{Path, PathBuf};
 
+use lrgeo_geo::Digest;
+use lrgeo_protocol::Refusal;
 use lrgeo_protocol::encoding::Encoding;
-use lrgeo_protocol::{Digest, Refusal};
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, TableHandle};
 use serde::{Deserialize, Serialize};
 

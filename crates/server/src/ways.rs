@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use lrgeo_geo::Digest;
 use lrgeo_map::import::read_losses;
 use lrgeo_map::map::Map;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::Losses;
-use lrgeo_tiles::Hash;
 
 use crate::ServerError;
 use crate::config::{Config, WaySettings};
@@ -18,7 +18,7 @@ pub struct Ways {
     /// For each way, the share at every place.
     pub split: Vec<Vec<f64>>,
     /// Hashes of the files.
-    pub files: Vec<Hash>,
+    pub files: Vec<Digest>,
 }
 
 impl Ways {
@@ -29,7 +29,7 @@ impl Ways {
         let mut split = vec![vec![1.0 - config.ways_share(); places]];
         let mut files = Vec::new();
         for WaySettings { name, file, share } in &config.ways {
-            files.push(Hash::of(&std::fs::read(file).map_err(ServerError::io(file))?));
+            files.push(Digest::of(&std::fs::read(file).map_err(ServerError::io(file))?));
             let losses = match file.extension().is_some_and(|end| end == "lrmap") {
                 true => Losses::On(Box::new(Map::open(file)?.0), KIND),
                 false => Losses::Given(Arc::new(read_losses(file, places)?)),

@@ -13,8 +13,8 @@ use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
 use lrgeo_mechanism::lr_geo::round::Programme;
 use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph};
 use lrgeo_mechanism::rows::{Round, UserMatrix};
-use lrgeo_mechanism::verify::promised;
-use lrgeo_mechanism::{Built, City, Plan, build, by_name};
+use lrgeo_mechanism::verify::{Verified, promised};
+use lrgeo_mechanism::{City, Plan, build, by_name};
 use lrgeo_server::Config;
 
 /// Distances with their probabilities: the mean, and the radius that holds 95 %.
@@ -102,7 +102,7 @@ fn compare(name: &str, map: Map, users: usize, epsilon: &str, published: Option<
     config.privacy.epsilon = epsilon.into();
     let plan = config.plan(&city).unwrap();
     let built = match published {
-        Some(path) => Built::open(path).unwrap().0,
+        Some(path) => Verified::open(path, &()).unwrap().0,
         None => {
             let mut plan = Plan::new(&city, plan.epsilon);
             plan.gap = Some(0.01);
@@ -111,7 +111,7 @@ fn compare(name: &str, map: Map, users: usize, epsilon: &str, published: Option<
     };
     built.expect_map(version).unwrap();
     let users = people(&city, users);
-    let tiles = Off::of(&city, &users, |user| built.row(user).unwrap());
+    let tiles = Off::of(&city, &users, |user| built.row(user).unwrap().into_vec());
     println!(
         "{name}, {epsilon}, {} places, r_exp {:.2} km, r_obf {:.2} km",
         city.places(),

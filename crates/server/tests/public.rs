@@ -4,12 +4,13 @@
 mod common;
 
 use common::{Running, Scratch, bearer, config, map};
+use lrgeo_geo::Digest;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::TableCircle;
 use lrgeo_protocol::public::{MapDescription, Received, TableTile, Targets};
 use lrgeo_protocol::quiet::{Report, ReportedPlace};
-use lrgeo_protocol::{Digest, Reason, path};
-use lrgeo_tiles::{Hash, PublicKey, SignedManifest};
+use lrgeo_protocol::{Reason, path};
+use lrgeo_tiles::{Envelope, PublicKey, SignedManifest};
 use serde_json::Value;
 
 fn description(server: &Running) -> MapDescription {
@@ -20,7 +21,8 @@ fn description(server: &Running) -> MapDescription {
 fn manifest(server: &Running) -> SignedManifest {
     let text = server.get(path::MANIFEST, &[]);
     let key: PublicKey = text.header("x-lrgeo-key").parse().unwrap();
-    SignedManifest::open(text.body, server.get(path::SIGNATURE, &[]).body, &key).unwrap()
+    let signature = server.get(path::SIGNATURE, &[]).body;
+    Envelope { bytes: text.body, signature }.open(&key).unwrap()
 }
 
 #[test]
@@ -32,8 +34,8 @@ fn the_description_is_the_one_that_the_manifest_speaks_of() {
     assert_eq!(cbor.header("content-type"), "application/cbor");
     assert_eq!(Encoding::Cbor.decode::<MapDescription>(&cbor.body).unwrap(), json);
     let signed = manifest(&server);
-    assert_eq!(signed.manifest.description, Some(Hash::of(&cbor.body)));
-    assert_eq!(signed.manifest.map.0, json.map.0);
+    assert_eq!(signed.manifest().description, Some(Digest::of(&cbor.body)));
+    assert_eq!(signed.manifest().map, json.map);
     assert_eq!(server.get(path::MAP, &[("accept", "text/html")]).reason(), Reason::NotAcceptable);
 
     // The same server on the same data says the same, signature included.
@@ -45,11 +47,11 @@ fn the_description_is_the_one_that_the_manifest_speaks_of() {
     // Other settings: a new manifest after the old one, which is still there for those who know no later one.
     let other = Running::start(map(30), &scratch.0, &config(3));
     let next = manifest(&other);
-    let after = signed.next(next.bytes.clone(), next.signature.clone()).unwrap();
-    assert_eq!(after.manifest.link.sequence, signed.manifest.link.sequence + 1);
-    let path = path::file(path::MANIFESTS, Digest(signed.hash().0));
-    assert_eq!(other.get(&path, &[]).body, signed.bytes);
-    assert_eq!(other.get(&format!("{path}/signature"), &[]).body, signed.signature);
+    let after = signed.tip().next(next.envelope().clone()).unwrap();
+    assert_eq!(after.link().sequence, signed.link().sequence + 1);
+    let path = path::file(path::MANIFESTS, signed.digest());
+    assert_eq!(other.get(&path, &[]).body, signed.envelope().bytes);
+    assert_eq!(other.get(&format!("{path}/signature"), &[]).body, signed.envelope().signature);
     let unknown = path::file(path::MANIFESTS, Digest([7; 32]));
     assert_eq!(other.get(&unknown, &[]).reason(), Reason::NotFound);
 }
@@ -74,8 +76,8 @@ fn keys_hand_over() {
         Catalogue::open(map(30), &home, &config(2), 1_800_000_000, &())
     };
     let signed = |catalogue: &Catalogue, key: usize| {
-        let [text, signature] = catalogue.manifest.clone().map(|file| file.bytes.to_vec());
-        SignedManifest::open(text, signature, &keys[key].public()).unwrap()
+        let [bytes, signature] = catalogue.manifest.clone().map(|file| file.bytes.to_vec());
+        Envelope { bytes, signature }.open(&keys[key].public()).unwrap()
     };
     let old = signed(&open(0, None).unwrap(), 0);
     // Another key out of nowhere is not what clients would follow.
@@ -83,13 +85,13 @@ fn keys_hand_over() {
     assert!(refused.contains("--retiring-key"), "{refused}");
     let catalogue = open(1, Some(0)).unwrap();
     let new = signed(&catalogue, 1);
-    assert_eq!(new.manifest.link.sequence, old.manifest.link.sequence + 2);
+    assert_eq!(new.link().sequence, old.link().sequence + 2);
     // In between, the old key names the new one.
-    let hash = Digest(new.manifest.link.previous.unwrap().0);
-    let [text, signature] = catalogue.earlier[&hash].clone().map(|file| file.bytes.to_vec());
-    let between = old.next(text, signature).unwrap();
-    assert_eq!(between.manifest.link.next_key, keys[1].public());
-    between.next(new.bytes.clone(), new.signature.clone()).unwrap();
+    let hash = new.link().previous.unwrap();
+    let [bytes, signature] = catalogue.earlier[&hash].clone().map(|file| file.bytes.to_vec());
+    let between = old.tip().next(Envelope { bytes, signature }).unwrap();
+    assert_eq!(between.link().next_key, keys[1].public());
+    between.tip().next(new.envelope().clone()).unwrap();
     // From then on the new key alone.
     assert_eq!(signed(&open(1, None).unwrap(), 1), new);
     assert!(open(0, None).is_err());
@@ -100,14 +102,14 @@ fn tiles_are_immutable_and_verified_by_their_names() {
     let scratch = Scratch::new();
     let server = Running::start(map(30), &scratch.0, &config(2));
     let about = description(&server);
-    let manifest = manifest(&server).manifest;
-    let places = server.get(&path::file(path::PLACES, Digest(manifest.places.hash.0)), &[]);
+    let manifest = manifest(&server).manifest().clone();
+    let places = server.get(&path::file(path::PLACES, manifest.places.hash), &[]);
     let places = manifest.open_places(&places.body).unwrap();
     assert_eq!(places.coords().len(), 30);
     let members = manifest.members(&places).unwrap();
 
     for (number, entry) in manifest.tiles.iter().enumerate() {
-        let path = path::file(path::TILES, Digest(entry.hash.0));
+        let path = path::file(path::TILES, entry.hash);
         let tile = server.get(&path, &[]);
         manifest.open_tile(number, &members[number], &tile.body).unwrap();
         assert!(tile.header("cache-control").contains("immutable"));
@@ -118,7 +120,7 @@ fn tiles_are_immutable_and_verified_by_their_names() {
         let named = about.local.as_ref().unwrap().table_tiles[number];
         let path = path::file(path::TABLE_TILES, named.hash);
         let slice = server.get(&path, &[("accept", "application/cbor")]);
-        assert_eq!(Digest(Hash::of(&slice.body).0), named.hash);
+        assert_eq!(Digest::of(&slice.body), named.hash);
         assert_eq!(slice.body.len() as u64, named.bytes);
         let json: TableTile = server.message(&path);
         assert_eq!(json, slice.json());

@@ -3,10 +3,11 @@
 mod common;
 
 use common::{Running, Scratch, Users, bearer, config, map};
+use lrgeo_geo::Digest;
 use lrgeo_mechanism::verify::by_distance;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{Join, Joined, Phase, Shared, TicketState, UserMatrix};
-use lrgeo_protocol::{Digest, Reason, Refusal, path};
+use lrgeo_protocol::{Reason, Refusal, path};
 use lrgeo_tiles::Epsilon;
 use serde_json::{Value, json};
 

@@ -1,5 +1,6 @@
 //! Reading numbers from bytes that may end too early.
 
+use lrgeo_geo::Digest;
 use lrgeo_geo::bytes::Plain;
 
 use crate::TileError;
@@ -42,10 +43,10 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next 32 bytes.
-    pub fn hash(&mut self, field: &'static str) -> Result<[u8; 32], TileError> {
-        let mut hash = [0; 32];
-        hash.copy_from_slice(self.take(field, 32)?);
-        Ok(hash)
+    pub fn digest(&mut self, field: &'static str) -> Result<Digest, TileError> {
+        let mut digest = Digest([0; 32]);
+        digest.0.copy_from_slice(self.take(field, 32)?);
+        Ok(digest)
     }
 
     /// Refuses anything but zeros after the end.

@@ -5,7 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Hash, Issued, Manifest, PublicKey, SecretKey, TileError};
+use crate::envelope::Envelope;
+use crate::{Digest, Issued, PublicKey, SignedManifest, TileError};
 
 const FILE: &str = "manifest";
 
@@ -19,7 +20,7 @@ pub struct Link {
     /// 1 for the first, one more each time.
     pub sequence: u64,
     /// The hash of the manifest before; `null` for the first only.
-    pub previous: Option<Hash>,
+    pub previous: Option<Digest>,
     /// When it was signed.
     pub issued: Issued,
     /// Until when it is good.
@@ -37,12 +38,12 @@ impl Link {
 
     /// The one after `known`, signed by the key that `known` names; `next_key` signs the one after that.
     pub fn after(known: &SignedManifest, issued: Issued, days: u64, next_key: PublicKey) -> Self {
-        let before = known.manifest.link;
+        let before = known.link();
         // A clock that was set back must not make the chain go back.
         let issued = issued.max(before.issued);
         Self {
             sequence: before.sequence + 1,
-            previous: Some(known.hash()),
+            previous: Some(known.digest()),
             issued,
             expires: issued.plus_days(days),
             next_key,
@@ -61,75 +62,37 @@ impl Link {
     }
 }
 
-/// A manifest, the bytes that were signed, and the signature.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SignedManifest {
-    /// What it says.
-    pub manifest: Manifest,
-    /// The text, as it was signed.
-    pub bytes: Vec<u8>,
-    /// The signature of these bytes.
-    pub signature: Vec<u8>,
+/// As much of a manifest as somebody must keep to know the next one by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tip {
+    /// Its hash.
+    pub digest: Digest,
+    /// Its number.
+    pub sequence: u64,
+    /// When it was signed.
+    pub issued: Issued,
+    /// Who signs the next one.
+    pub next_key: PublicKey,
 }
 
-impl SignedManifest {
-    /// Signs a manifest.
-    pub fn sign(manifest: Manifest, key: &SecretKey) -> Result<Self, TileError> {
-        let bytes = manifest.to_bytes()?;
-        let signature = key.sign(&bytes).to_vec();
-        Ok(Self { manifest, bytes, signature })
+impl Tip {
+    /// Opens the manifest that comes right after this one: signed by the key that this one names, with the next number and the
+    /// hash of this one, and no older.
+    pub fn next(&self, envelope: Envelope) -> Result<SignedManifest, TileError> {
+        let next = envelope.open(&self.next_key)?;
+        self.expect(&next)?;
+        Ok(next)
     }
 
-    /// Reads a manifest that `key` signed. Nothing of it is looked at before the signature is found right;
-    /// then format, shape and numbers are checked.
-    pub fn open(bytes: Vec<u8>, signature: Vec<u8>, key: &PublicKey) -> Result<Self, TileError> {
-        key.verify(&bytes, &signature)?;
-        Ok(Self { manifest: Manifest::read(&bytes)?, bytes, signature })
+    /// Refuses a signed manifest that does not come right after this one.
+    pub fn expect(&self, next: &SignedManifest) -> Result<(), TileError> {
+        let link = next.link();
+        if link.sequence != self.sequence + 1 || link.previous != Some(self.digest) {
+            return Err(TileError::malformed(FILE, "link", "does not follow the manifest before"));
+        }
+        match link.issued < self.issued {
+            true => Err(TileError::Older { issued: link.issued, known: self.issued }),
+            false => Ok(()),
+        }
     }
-
-    /// What names it in the next one.
-    pub fn hash(&self) -> Hash {
-        Hash::of(&self.bytes)
-    }
-
-    /// Reads the manifest that comes right after this one: signed by the key that this one names, with the
-    /// next number and the hash of this one, and no older.
-    pub fn next(&self, bytes: Vec<u8>, signature: Vec<u8>) -> Result<Self, TileError> {
-        let (hash, known) = (self.hash(), self.manifest.link);
-        follow(hash, known.sequence, known.issued, &known.next_key, bytes, signature)
-    }
-}
-
-/// The same for somebody who has kept no more of the manifest before than its hash, number, date and the key
-/// that it names.
-pub fn follow(
-    previous: Hash,
-    sequence: u64,
-    issued: Issued,
-    key: &PublicKey,
-    bytes: Vec<u8>,
-    signature: Vec<u8>,
-) -> Result<SignedManifest, TileError> {
-    let next = SignedManifest::open(bytes, signature, key)?;
-    let link = next.manifest.link;
-    if link.sequence != sequence + 1 || link.previous != Some(previous) {
-        return Err(TileError::malformed(FILE, "link", "does not follow the manifest before"));
-    }
-    if link.issued < issued {
-        return Err(TileError::Older { issued: link.issued, known: issued });
-    }
-    Ok(next)
-}
-
-/// What an unverified manifest says about its place: enough to ask for the ones before it, and for nothing
-/// else.
-pub fn peek(bytes: &[u8]) -> Result<Link, TileError> {
-    #[derive(Deserialize)]
-    struct Linked {
-        link: Link,
-    }
-    let not_json = |error: serde_json::Error| TileError::malformed(FILE, "text", error);
-    let Linked { link } = serde_json::from_slice(bytes).map_err(not_json)?;
-    link.validate()?;
-    Ok(link)
 }

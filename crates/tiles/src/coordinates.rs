@@ -21,9 +21,9 @@
 
 use lrgeo_geo::{Coord, Invalid};
 
-use crate::Epsilon;
 use crate::plane::{Plane, Point};
 use crate::sample::FLOOR;
+use crate::{Distribution, Epsilon};
 
 /// Most points that a lattice may have: a second per row.
 pub const MOST_POINTS: u64 = 100_000_000;
@@ -138,8 +138,8 @@ impl LatticeNoise {
     }
 
     /// The distribution of reports over the places of somebody at `at`, to be drawn from as it is; `None` outside of the area.
-    pub fn row_at(&self, at: Coord) -> Option<Vec<f64>> {
-        Some(self.row(self.locate(at)?))
+    pub fn row_at(&self, at: Coord) -> Option<Distribution> {
+        Distribution::new(self.row(self.locate(at)?)).ok()
     }
 
     /// The same at a point of the plane.

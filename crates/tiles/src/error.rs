@@ -1,9 +1,10 @@
 //! What can be wrong with published tiles, and with rows to draw from.
 
-use crate::{Hash, Issued};
+use crate::{Digest, Issued};
 
 /// Why tiles were not believed. No variant carries a user's place.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TileError {
     /// Not the operator's signature, or not of this manifest.
     #[error("signature: the manifest was not signed with this key; nothing in it is believed")]
@@ -26,9 +27,9 @@ pub enum TileError {
         /// Which file.
         file: &'static str,
         /// The version it was made for.
-        made_for: Hash,
+        made_for: Digest,
         /// The version that was wanted.
-        wanted: Hash,
+        wanted: Digest,
     },
     /// A manifest that is older than one seen before.
     #[error("manifest: issued {issued}, before the one of {known} that is known already")]
@@ -44,9 +45,9 @@ pub enum TileError {
         /// Which file.
         file: &'static str,
         /// The hash in the manifest.
-        expected: Hash,
+        expected: Digest,
         /// The hash that it has.
-        found: Hash,
+        found: Digest,
     },
     /// A file that ends too early.
     #[error("{file}: cut off after {found} of {expected} bytes")]
@@ -97,10 +98,14 @@ impl TileError {
 
 /// Why nothing is drawn from a row, or from the rows of a matrix.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DrawError {
     /// It is no row, or they are no matrix.
     #[error(transparent)]
     Invalid(#[from] lrgeo_geo::Invalid),
+    /// A row that is none to draw from.
+    #[error("row: {0}")]
+    Distribution(#[from] crate::NoDistribution),
     /// One of many rows is not a probability distribution.
     #[error("row {row}: {reason}")]
     Row {

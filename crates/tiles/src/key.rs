@@ -2,8 +2,9 @@
 
 use ed25519_compact::{KeyPair, Seed, Signature};
 
+use lrgeo_geo::{from_hex, to_hex};
+
 use crate::TileError;
-use crate::hash::{from_hex, to_hex};
 
 /// What signs manifests. Never printed, not even for debugging.
 pub struct SecretKey(KeyPair);

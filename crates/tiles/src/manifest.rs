@@ -7,7 +7,7 @@ use crate::Guarantee;
 use crate::coordinates::LatticeNoise;
 use crate::noise::decode_noise;
 use crate::tile::promise;
-use crate::{FORMAT, Grid, Hash, Link, MOST_PLACES, Places, Tile, TileError};
+use crate::{Digest, FORMAT, Grid, Link, MOST_PLACES, Places, Tile, TileError};
 
 /// Stands first in every manifest.
 pub const FORMAT_NAME: &str = "lrgeo tiles";
@@ -58,7 +58,7 @@ pub struct Check {
 #[serde(deny_unknown_fields)]
 pub struct FileEntry {
     /// BLAKE3 of its bytes; also its name.
-    pub hash: Hash,
+    pub hash: Digest,
     /// Its length.
     pub bytes: u64,
     /// How many places it holds.
@@ -70,7 +70,7 @@ pub struct FileEntry {
 #[serde(deny_unknown_fields)]
 pub struct TileEntry {
     /// BLAKE3 of its bytes; also its name.
-    pub hash: Hash,
+    pub hash: Digest,
     /// Its length.
     pub bytes: u64,
     /// How many places it holds.
@@ -88,9 +88,9 @@ pub struct Manifest {
     /// Its place among the operator's manifests.
     pub link: Link,
     /// The version of the map.
-    pub map: Hash,
+    pub map: Digest,
     /// The fingerprint of the mechanism's file.
-    pub mechanism: Hash,
+    pub mechanism: Digest,
     /// The name of its kind.
     pub kind: String,
     /// What it promises.
@@ -106,7 +106,7 @@ pub struct Manifest {
     /// The list of places.
     pub places: FileEntry,
     /// The hash of the description of the map that a server adds for the modes `local` and `offload`; `null` without.
-    pub description: Option<Hash>,
+    pub description: Option<Digest>,
     /// The noise for coordinates: all that is published, or what a server adds to tiles; `null` without.
     pub noise: Option<FileEntry>,
     /// Which tile a point belongs to; `null` where there are none.
@@ -124,7 +124,7 @@ struct Head {
 
 impl Manifest {
     /// Reads the text of a manifest: format, shape and numbers. Only for what was found to be signed:
-    /// [`super::SignedManifest::open`].
+    /// [`crate::Envelope::open`].
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, TileError> {
         let not_json = |error: serde_json::Error| TileError::malformed(FILE, "text", error);
         let head: Head = serde_json::from_slice(bytes).map_err(not_json)?;
@@ -171,7 +171,7 @@ impl Manifest {
     }
 
     /// Refuses a manifest for another version of the map than the one in use: stale tiles.
-    pub fn expect_map(&self, wanted: Hash) -> Result<(), TileError> {
+    pub fn expect_map(&self, wanted: Digest) -> Result<(), TileError> {
         match self.map == wanted {
             true => Ok(()),
             false => Err(TileError::OtherMap { file: FILE, made_for: self.map, wanted }),
@@ -295,12 +295,12 @@ fn expect_file(
     file: &'static str,
     bytes: &[u8],
     length: u64,
-    expected: Hash,
+    expected: Digest,
 ) -> Result<(), TileError> {
     if (bytes.len() as u64) < length {
         return Err(TileError::Truncated { file, expected: length, found: bytes.len() as u64 });
     }
-    let found = Hash::of(bytes);
+    let found = Digest::of(bytes);
     if found != expected || bytes.len() as u64 != length {
         return Err(TileError::HashMismatch { file, expected, found });
     }

@@ -7,13 +7,13 @@ use crate::bytes::{Cursor, put};
 use crate::coordinates::{Lattice, LatticeNoise};
 use crate::places::expect_kind;
 use crate::verify::coordinates::account;
-use crate::{FORMAT, Hash, Places, TileError};
+use crate::{Digest, FORMAT, Places, TileError};
 
 const MAGIC: &[u8; 8] = b"LRNOISE_";
 const FILE: &str = "noise";
 
 /// The file: magic, format version, map version, rate, centre, area, lattice, and the place that each square is reported as.
-pub fn encode_noise(map: Hash, noise: &LatticeNoise) -> Vec<u8> {
+pub fn encode_noise(map: Digest, noise: &LatticeNoise) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
     put(&mut out, [FORMAT]);
     out.extend_from_slice(&map.0);
@@ -30,12 +30,12 @@ pub fn encode_noise(map: Hash, noise: &LatticeNoise) -> Vec<u8> {
 /// from what was read and comes with it.
 pub(crate) fn decode_noise(
     bytes: &[u8],
-    map: Hash,
+    map: Digest,
     places: &Places,
 ) -> Result<(LatticeNoise, f64), TileError> {
     let mut file = Cursor::new(FILE, bytes);
     expect_kind(&mut file, FILE, MAGIC)?;
-    let made_for = Hash(file.hash("map version")?);
+    let made_for = file.digest("map version")?;
     if made_for != map {
         return Err(TileError::OtherMap { file: FILE, made_for, wanted: map });
     }

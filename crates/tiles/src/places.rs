@@ -5,7 +5,7 @@ use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::twins::twins;
 
 use crate::bytes::{Cursor, put};
-use crate::{FORMAT, Hash, TileError};
+use crate::{Digest, FORMAT, TileError};
 
 const MAGIC: &[u8; 8] = b"LRPLACES";
 const FILE: &str = "places";
@@ -19,7 +19,7 @@ pub struct Places {
 
 impl Places {
     /// The file: magic, format version, map version, count, latitude, longitude and prior of each.
-    pub fn encode(map: Hash, coords: &[Coord], prior: &[f64]) -> Vec<u8> {
+    pub fn encode(map: Digest, coords: &[Coord], prior: &[f64]) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         put(&mut out, [FORMAT]);
         out.extend_from_slice(&map.0);
@@ -29,10 +29,10 @@ impl Places {
     }
 
     /// The inverse; `bytes` are those that the manifest speaks of.
-    pub(crate) fn decode(bytes: &[u8], map: Hash) -> Result<Self, TileError> {
+    pub(crate) fn decode(bytes: &[u8], map: Digest) -> Result<Self, TileError> {
         let mut file = Cursor::new(FILE, bytes);
         expect_kind(&mut file, FILE, MAGIC)?;
-        let made_for = Hash(file.hash("map version")?);
+        let made_for = file.digest("map version")?;
         if made_for != map {
             return Err(TileError::OtherMap { file: FILE, made_for, wanted: map });
         }

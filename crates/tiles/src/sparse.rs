@@ -2,7 +2,7 @@
 
 use lrgeo_geo::Invalid;
 
-use crate::DrawError;
+use crate::{Distribution, DrawError};
 
 /// A matrix whose row i is explicit in some columns and `tail[i]` in all others that are present; a
 /// column that is not present is zero in every row.
@@ -19,9 +19,6 @@ pub struct SparseMatrix {
     /// Which columns are ever reported.
     pub present: Vec<bool>,
 }
-
-/// How far the sum of a row may be from one: the rounding of adding up K numbers.
-const ROW_SUM_ERROR: f64 = 1e-9;
 
 impl SparseMatrix {
     /// Checks the shape, that every entry is a probability and that every row sums to one.
@@ -46,17 +43,8 @@ impl SparseMatrix {
                 return Err(DrawError::Row { row, reason: "has columns out of order or absent" });
             }
             let values = &self.value[range];
-            let probability = |v: &f64| v.is_finite() && *v >= 0.0;
-            if !values.iter().all(probability) || !probability(&self.tail[row]) {
-                return Err(DrawError::Row {
-                    row,
-                    reason: "holds a number that is no probability",
-                });
-            }
-            let elsewhere = (present - values.len()) as f64 * self.tail[row];
-            if (values.iter().sum::<f64>() + elsewhere - 1.0).abs() > ROW_SUM_ERROR {
-                return Err(DrawError::Row { row, reason: "does not sum to one" });
-            }
+            Distribution::check_sparse(values, self.tail[row], present - values.len())
+                .map_err(|error| DrawError::Row { row, reason: error.reason() })?;
         }
         Ok(())
     }

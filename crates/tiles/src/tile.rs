@@ -5,7 +5,8 @@ use crate::places::expect_kind;
 use crate::sample::weights;
 use crate::verify::drawn;
 use crate::{
-    Cover, Epsilon, FORMAT, Guarantee, Hash, MOST_PLACES, Notion, Places, SparseMatrix, TileError,
+    Cover, Digest, Distribution, Epsilon, FORMAT, Guarantee, MOST_PLACES, Notion, Places,
+    SparseMatrix, TileError,
 };
 
 const MAGIC: &[u8; 8] = b"LRTILE\r\n";
@@ -20,9 +21,9 @@ const LISTED_COLUMNS: u32 = 1;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tile {
     /// The version of the map.
-    pub map: Hash,
+    pub map: Digest,
     /// The mechanism that the rows are from.
-    pub mechanism: Hash,
+    pub mechanism: Digest,
     /// The numbers of the places, ascending; the list of places says where they are.
     pub places: Vec<u32>,
     /// Their rows over all places of the map.
@@ -31,17 +32,17 @@ pub struct Tile {
 
 impl Tile {
     /// The exact row of a place over all places of the map; `None` where it is not in this tile.
-    pub fn row(&self, place: u32) -> Option<Vec<f64>> {
+    pub fn row(&self, place: u32) -> Option<Distribution> {
         let row = self.places.binary_search(&place).ok()?;
         let mut out = vec![0.0; self.rows.present.len()];
         self.rows.fill_row(row, &mut out);
-        Some(out)
+        Distribution::new(out).ok()
     }
 
     /// Reads a tile whose hash is known: format, shape, and that every row is a distribution. Whether its rows
     /// keep a promise is for [`check_rows`].
-    pub fn open(bytes: &[u8], expected: Hash) -> Result<Self, TileError> {
-        let found = Hash::of(bytes);
+    pub fn open(bytes: &[u8], expected: Digest) -> Result<Self, TileError> {
+        let found = Digest::of(bytes);
         if found != expected {
             return Err(TileError::HashMismatch { file: FILE, expected, found });
         }
@@ -82,7 +83,7 @@ impl Tile {
         let wrong = |field, reason: &str| TileError::malformed(FILE, field, reason);
         let mut file = Cursor::new(FILE, bytes);
         expect_kind(&mut file, FILE, MAGIC)?;
-        let (map, mechanism) = (Hash(file.hash("map version")?), Hash(file.hash("mechanism")?));
+        let (map, mechanism) = (file.digest("map version")?, file.digest("mechanism")?);
         let columns = file.number::<u32>("map's places")? as usize;
         let rows = file.number::<u32>("number of places")? as usize;
         if rows == 0 || rows > MOST_PLACES {
@@ -133,12 +134,15 @@ impl Tile {
 /// Every two rows of some tiles, as they are drawn from, against a promise: rounding against it, no tolerance. As
 /// much as somebody can check who has these tiles and no others; with all tiles, all of it.
 pub fn check_rows(tiles: &[Tile], places: &Places, guarantee: &Guarantee) -> Result<(), TileError> {
-    let wrong = |error| TileError::malformed(FILE, "rows", error);
+    fn wrong(error: impl std::fmt::Display) -> TileError {
+        TileError::malformed(FILE, "rows", error)
+    }
     let (mut rows, mut coords) = (Vec::new(), Vec::new());
     for tile in tiles {
         for (index, &place) in tile.places.iter().enumerate() {
             let mut row = vec![0.0; tile.rows.present.len()];
             tile.rows.fill_row(index, &mut row);
+            let row = Distribution::new(row).map_err(wrong)?;
             rows.push(weights(&row).map_err(wrong)?);
             coords.push(places.coords()[place as usize]);
         }

@@ -11,7 +11,7 @@ mod twin;
 
 use city::PLACES;
 use files::golden;
-use lrgeo_tiles::{FileEntry, Hash, Manifest, Places, Tile, TileError, check_rows, encode_noise};
+use lrgeo_tiles::{Digest, FileEntry, Manifest, Places, Tile, TileError, check_rows, encode_noise};
 use twin::{Twin, one_bit_off};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
@@ -62,7 +62,8 @@ fn the_list_of_places() {
 
     // magic 0, version 8, map 12, count 44, then latitude, longitude and prior from 48 on.
     let signed_for = |bytes: &[u8]| {
-        let places = FileEntry { hash: Hash::of(bytes), bytes: bytes.len() as u64, places: PLACES };
+        let places =
+            FileEntry { hash: Digest::of(bytes), bytes: bytes.len() as u64, places: PLACES };
         Manifest { places, ..city::manifest() }.open_places(bytes)
     };
     let twins = [
@@ -109,7 +110,7 @@ fn the_list_of_places() {
 
 /// A tile that the manifest speaks of by hash, whatever it says.
 fn open_tile(bytes: &[u8]) -> Result<Tile, TileError> {
-    Tile::open(bytes, Hash::of(bytes))
+    Tile::open(bytes, Digest::of(bytes))
 }
 
 #[test]
@@ -217,11 +218,11 @@ fn tiles_are_those_of_the_manifest_and_keep_its_promise() {
     let signed_for = |tile: &Tile| {
         let bytes = tile.encode();
         let mut manifest = city::manifest();
-        manifest.tiles[0].hash = Hash::of(&bytes);
+        manifest.tiles[0].hash = Digest::of(&bytes);
         manifest.tiles[0].bytes = bytes.len() as u64;
         kind(&manifest.open_tile(0, &members[0], &bytes).unwrap_err())
     };
-    let other = Hash::of(b"another");
+    let other = Digest::of(b"another");
     assert_eq!(signed_for(&Tile { map: other, ..city::tile(0) }), "other map: tile");
     assert_eq!(signed_for(&Tile { mechanism: other, ..city::tile(0) }), "tile: mechanism");
     assert_eq!(signed_for(&city::tile(1)), "tile: places");
@@ -248,7 +249,8 @@ fn the_noise_for_coordinates() {
 
     // magic 0, version 8, map 12, rate 44, centre 52, area 68, spacing 100, tip 108, first 116, squares 132, side 140, reports 144.
     let signed_for = |bytes: &[u8]| {
-        let noise = FileEntry { hash: Hash::of(bytes), bytes: bytes.len() as u64, places: PLACES };
+        let noise =
+            FileEntry { hash: Digest::of(bytes), bytes: bytes.len() as u64, places: PLACES };
         Manifest { noise: Some(noise), ..city::manifest() }.open_noise(bytes, &places)
     };
     let twins = [

@@ -13,7 +13,7 @@ pub(super) fn of(comparison: &Comparison) -> Value {
     let city = &comparison.city;
     json!({
         "map": city.map().source.to_string(),
-        "version": city.version().to_string(),
+        "version": city.version(),
         "places": city.places(),
         "spacing_km": city.spacing_km(),
         "targets": city.map().targets.len(),

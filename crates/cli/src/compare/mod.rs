@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::{ArgGroup, Args, ValueEnum};
 use lrgeo_evaluation::adversary::{Adversary, blind};
 use lrgeo_geo::units::Length;
+use lrgeo_mechanism::verify::Examined;
 use lrgeo_mechanism::{Built, City, Mechanism, Plan, REGISTRY, by_name};
 use lrgeo_tiles::{Cover, Epsilon, Notion};
 
@@ -83,11 +84,11 @@ enum Which {
 }
 
 /// A mechanism that was made before for this city, with what to call it.
-fn file(path: &Path, city: &City) -> Result<(String, Built), Failure> {
+fn file(path: &Path, city: &City, ui: &Ui) -> Result<(String, Examined), Failure> {
     let (built, _) = Built::open(path)?;
     built.expect_map(city.version())?;
     let stem = path.file_stem().unwrap_or(path.as_os_str());
-    Ok((stem.to_string_lossy().into_owned(), built))
+    Ok((stem.to_string_lossy().into_owned(), Examined::new(built, ui)))
 }
 
 fn kind(name: &str) -> Result<&'static dyn Mechanism, String> {
@@ -127,8 +128,8 @@ impl Compare {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         let city = open::city(self.map.as_deref(), self.places, &self.ways, ui)?;
         let users = self.users.places(&city, self.seed)?;
-        let files = self.with.iter().map(|path| file(path, &city));
-        let files = files.collect::<Result<Vec<(String, Built)>, Failure>>()?;
+        let files = self.with.iter().map(|path| file(path, &city, ui));
+        let files = files.collect::<Result<Vec<(String, Examined)>, Failure>>()?;
         // Once for the map, like the map itself: not part of any mechanism's time.
         city.table(Length::HUNDRED_METRES.into(), ui)?;
         let mut assessor = Assessor::new(&city, self.time_limit, ui);
@@ -166,7 +167,7 @@ impl Compare {
         &self,
         name: &'static str,
         plan: Plan,
-        files: &[(String, Built)],
+        files: &[(String, Examined)],
         assessor: &mut Assessor<'_>,
     ) -> Sheet {
         let all = if self.kinds.is_empty() { REGISTRY } else { &self.kinds };

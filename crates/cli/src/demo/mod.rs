@@ -9,8 +9,6 @@ use std::time::Instant;
 
 use clap::Args;
 use lrgeo_geo::units::Length;
-use lrgeo_map::graph::Metric;
-use lrgeo_map::travel::TravelMatrix;
 use lrgeo_mechanism::meaning::SCALED_SPACING;
 use lrgeo_server::{Config, Home, Server};
 use lrgeo_show::demo::demo_map;
@@ -63,7 +61,6 @@ impl Demo {
             None => self.cell_for_epsilon(ui)?,
         };
         let map = demo_map(self.seed, cell)?;
-        let travel = TravelMatrix::of_places(&map, Metric::Distance, ui)?;
         let mut config = Config::default();
         config.privacy.epsilon = format!("{}/km", self.epsilon.value());
         config.rounds.users = ROUND;
@@ -83,7 +80,7 @@ impl Demo {
         let made = begun.elapsed().as_secs_f64();
 
         let running = runtime.spawn(server.run());
-        let people = people::use_the_service(&address, &folder.0, &catalogue, &travel, ROUND)?;
+        let people = people::use_the_service(&address, &folder.0, &catalogue, ROUND)?;
         let seconds = [made, begun.elapsed().as_secs_f64()];
         let account = Account::new(self.seed, &cell, &catalogue, address, people, seconds)?;
         match self.json {

@@ -6,9 +6,9 @@ use lrgeo_client::http::Http;
 use lrgeo_client::policy::Protects;
 use lrgeo_client::state::StateFile;
 use lrgeo_client::{Client, ClientError, Mode, Outcome};
-use lrgeo_map::travel::TravelMatrix;
 use lrgeo_server::Catalogue;
-use lrgeo_tiles::sample::{SystemRandomness, draw};
+use lrgeo_tiles::sample::{SystemRandomness, Urn};
+use lrgeo_tiles::{Distribution, DrawError};
 
 use crate::failure::Failure;
 
@@ -36,15 +36,17 @@ pub fn use_the_service(
     address: &str,
     folder: &Path,
     catalogue: &Catalogue,
-    travel: &TravelMatrix,
     round: usize,
 ) -> Result<Vec<Person>, Failure> {
+    let travel = catalogue.travel();
     let targets = &catalogue.city.map().targets;
     let likelier = |&a: &usize, &b: &usize| targets[a].weight.total_cmp(&targets[b].weight);
     let target = (0..targets.len()).max_by(likelier).unwrap_or(0);
+    let city = &catalogue.city;
+    let anywhere = Distribution::new(city.prior().to_vec());
+    let anywhere = Urn::new(&anywhere.map_err(DrawError::from)?)?;
     let person = |number: usize, mode: Mode| -> Result<Person, Failure> {
-        let city = &catalogue.city;
-        let place = draw(city.prior(), &mut SystemRandomness)?;
+        let place = anywhere.draw(&mut SystemRandomness)?;
         // Somewhere in the cell, not at its centre.
         let at = city.coords()[place].offset_km(0.04, -0.07);
         let state = StateFile::open(&folder.join(format!("person-{number}.json")));
@@ -71,7 +73,8 @@ pub fn use_the_service(
             estimated_km: answered.map_or(f64::NAN, |answer| answer.estimated_km),
             loss_km: city.utility().loss(place as u32, outcome.report),
             moved_km: city.distance_km(place as u32, outcome.report),
-            true_km: f64::from(travel.row(place)[target]) * travel.scale(),
+            true_km: travel
+                .map_or(f64::NAN, |travel| f64::from(travel.row(place)[target]) * travel.scale()),
             same_again: again.report == outcome.report && again.spent_per_km == 0.0,
             outcome,
         })

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use lrgeo_geo::units::Length;
-use lrgeo_geo::{BoundingBox, Coord};
+use lrgeo_geo::{BoundingBox, Coord, Digest};
 use lrgeo_map::build::{
     BuildReport, MapPlan, PlacePlan, PriorPlan, TargetPlan, Weights, build, same_places,
 };
@@ -163,10 +163,10 @@ impl Build {
     ) -> Result<(), Failure> {
         let version = map.save(&self.output)?;
         if self.json {
-            ui.json(&account_json(map, report, osm, &version.to_string()));
+            ui.json(&account_json(map, report, osm, version));
         } else {
             ui.remark(account(map, report, osm));
-            ui.remark(format!("wrote {} (version {version})", self.output.display()));
+            ui.remark(format!("wrote {} (version {})", self.output.display(), version.short()));
         }
         Ok(())
     }
@@ -304,7 +304,7 @@ fn account_json(
     map: &Map,
     report: &BuildReport,
     osm: Option<OsmReport>,
-    version: &str,
+    version: Digest,
 ) -> serde_json::Value {
     json!({
         "version": version,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use lrgeo_geo::Digest;
 use lrgeo_geo::spacing::spacing_km;
 use lrgeo_geo::units::Length;
 use lrgeo_map::map::Map;
@@ -54,9 +55,9 @@ impl Info {
             stretch: graph.stretch(&coords, STRETCH_SOURCES, ui),
         };
         if self.json {
-            ui.json(&self.as_json(&map, &version.to_string(), spacing, &connectivity));
+            ui.json(&self.as_json(&map, version, spacing, &connectivity));
         } else {
-            ui.lines(&self.as_lines(&map, &version.to_string(), spacing, &connectivity));
+            ui.lines(&self.as_lines(&map, version, spacing, &connectivity));
         }
         Ok(())
     }
@@ -64,7 +65,7 @@ impl Info {
     fn as_json(
         &self,
         map: &Map,
-        version: &str,
+        version: Digest,
         spacing: Option<f64>,
         c: &Connectivity,
     ) -> serde_json::Value {
@@ -93,7 +94,7 @@ impl Info {
     fn as_lines(
         &self,
         map: &Map,
-        version: &str,
+        version: Digest,
         spacing: Option<f64>,
         c: &Connectivity,
     ) -> Vec<(&'static str, String)> {
@@ -115,7 +116,7 @@ impl Info {
             String::new()
         };
         vec![
-            ("version", version.into()),
+            ("version", version.short()),
             ("source", format!("{}, travel: {}", map.source, map.travel.name())),
             ("bbox", format!("{bbox} (S, W, N, E)")),
             (

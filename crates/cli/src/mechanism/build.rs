@@ -223,11 +223,11 @@ impl Build {
         }
         let mut built = built.map_err(Failure::from)?;
         if let Some(asked) = self.privacy {
-            built.notes.push((info::ASKED.to_owned(), asked.to_string()));
+            built.note(info::ASKED, asked.to_string());
         }
         let seconds = begun.elapsed().as_secs_f64();
         if let Some(street) = on_the_street(&built, &city, ui)? {
-            built.notes.push((info::STREET.to_owned(), street));
+            built.note(info::STREET, street);
         }
         built.save(&self.output)?;
         if self.json {

@@ -7,7 +7,7 @@ use lrgeo_geo::spacing::spacing_km;
 use lrgeo_mechanism::meaning::Meaning;
 use lrgeo_mechanism::stand_in::STOPPED_EARLY;
 use lrgeo_mechanism::{Built, MechanismError, Rows};
-use lrgeo_tiles::{Cover, Notion, Privacy};
+use lrgeo_tiles::{Cover, Distribution, Notion, Privacy};
 use serde_json::json;
 
 use super::open;
@@ -56,7 +56,7 @@ fn meaning(built: &Built) -> Result<Meaning, MechanismError> {
         return Ok(meaning);
     }
     let row = |place: usize| {
-        let row = built.row(place as u32);
+        let row = built.row(place as u32).map(Distribution::into_vec);
         row.ok_or(MechanismError::Row { row: place, reason: "is missing" })
     };
     meaning.with_rows(&built.coords, &built.prior, &row)
@@ -65,7 +65,7 @@ fn meaning(built: &Built) -> Result<Meaning, MechanismError> {
 /// The account for people.
 pub fn lines(built: &Built) -> Result<Vec<(&'static str, String)>, Failure> {
     let mut lines = vec![
-        ("mechanism", format!("{}, for map version {}", built.kind, built.map)),
+        ("mechanism", format!("{}, for map version {}", built.kind, built.map.short())),
         ("rows", rows(built)),
         ("guarantee", built.guarantee.to_string()),
         ("cost", cost(built)),

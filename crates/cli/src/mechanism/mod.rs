@@ -13,11 +13,13 @@ use std::path::Path;
 
 use clap::Subcommand;
 use lrgeo_geo::Coord;
-use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_geo::Digest;
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::spacing::{reach_km, spacing_km};
 use lrgeo_map::map::Map;
+use lrgeo_mechanism::verify::Verified;
 use lrgeo_mechanism::{Built, MechanismError, Rows};
+use lrgeo_tiles::Distribution;
 
 use crate::failure::Failure;
 use crate::ui::Ui;
@@ -49,7 +51,7 @@ impl MechanismCommand {
 }
 
 /// Opens a mechanism; with a map, refuses one that was made for another version of it.
-pub fn open(path: &Path, map: Option<&Path>) -> Result<(Built, Fingerprint), Failure> {
+pub fn open(path: &Path, map: Option<&Path>) -> Result<(Built, Digest), Failure> {
     let (built, fingerprint) = Built::open(path)?;
     if let Some(map) = map {
         built.expect_map(Map::open(map)?.1)?;
@@ -57,8 +59,22 @@ pub fn open(path: &Path, map: Option<&Path>) -> Result<(Built, Fingerprint), Fai
     Ok((built, fingerprint))
 }
 
+/// The same, and refuses one that does not keep its promise.
+pub fn open_verified(
+    path: &Path,
+    map: Option<&Path>,
+    ui: &Ui,
+) -> Result<(Verified, Digest), Failure> {
+    let (built, fingerprint) = open(path, map)?;
+    Ok((Verified::new(built, ui)?, fingerprint))
+}
+
 /// The distribution that somebody at a position draws from. Positions off the map are refused; the message does not repeat them.
-pub fn row_at(built: &Built, at: Coord, field: &'static str) -> Result<Vec<f64>, MechanismError> {
+pub fn row_at(
+    built: &Built,
+    at: Coord,
+    field: &'static str,
+) -> Result<Distribution, MechanismError> {
     if let Rows::Noise(noise) = &built.rows {
         let outside = || MechanismError::invalid(field, "lies outside the map");
         return noise.row_at(at).ok_or_else(outside);

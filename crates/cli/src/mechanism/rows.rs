@@ -9,6 +9,7 @@ use lrgeo_map::export::npy_header;
 use lrgeo_map::import::read_points;
 use lrgeo_map::progress::Progress;
 use lrgeo_map::write_stream;
+use lrgeo_tiles::Distribution;
 use rayon::prelude::*;
 
 use super::{open, row_at};
@@ -43,7 +44,7 @@ impl RowsAt {
             ui.advance(1);
             row_at(&built, point, "points")
         });
-        let rows: Result<Vec<Vec<f64>>, _> = rows.collect();
+        let rows: Result<Vec<Distribution>, _> = rows.collect();
         ui.end();
         let rows = rows?;
         write_stream(&self.npy, |out: &mut dyn Write| {

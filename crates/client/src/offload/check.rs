@@ -4,6 +4,7 @@ use lrgeo_mechanism::relevant::TieRule;
 use lrgeo_mechanism::rows::{self, Round};
 use lrgeo_mechanism::verify::promised;
 use lrgeo_protocol::offload::{Certificate, Shared, UserMatrix};
+use lrgeo_tiles::SUM_ERROR;
 use lrgeo_tiles::sample::FLOOR;
 
 use super::Upload;
@@ -28,7 +29,7 @@ fn wrong(field: &'static str, reason: &str) -> Lie {
 pub fn check(described: &Described, upload: &Upload, answer: UserMatrix) -> Result<Round, Lie> {
     let Described { description, geography, plan, ties, .. } = described;
     if answer.map != description.map {
-        return Err(Lie::OtherMap { what: WHAT });
+        return Err(Lie::other_map(WHAT, answer.map, description.map));
     }
     let UserMatrix { columns, values, y, certificate, .. } = answer;
     let (height, width) = (upload.relevant.len(), columns.len());
@@ -56,8 +57,7 @@ pub fn check(described: &Described, upload: &Upload, answer: UserMatrix) -> Resu
     round.validate().map_err(|error| wrong("rows", &error.to_string()))?;
     let finding = promised(&round, geography.coords(), plan.epsilon, plan.notion.reach_km());
     if !finding.is_private() {
-        let worst_log_excess = finding.worst_log_excess;
-        return Err(Lie::NotPrivate { what: WHAT, worst_log_excess });
+        return Err(Lie::not_private(WHAT, finding.worst_log_excess));
     }
     check_ties(described, &round, ties, &y)?;
     // Who says that the public y was taken is held to it: then no stranger had a part in this matrix.
@@ -124,7 +124,7 @@ fn check_certificate(certificate: &Certificate, own_cost: f64) -> Result<(), Lie
         return absurd("claims less than this matrix alone costs");
     }
     // Each may be nothing at all in a round without pairs.
-    if certificate.worst_log_excess > 0.0 || certificate.worst_row_sum_error > COST_ERROR {
+    if certificate.worst_log_excess > 0.0 || certificate.worst_row_sum_error > SUM_ERROR {
         return absurd("admits that the round is not private");
     }
     Ok(())

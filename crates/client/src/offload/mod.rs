@@ -10,6 +10,7 @@ use std::future::ready;
 use std::time::Duration;
 
 use lrgeo_protocol::offload::{Joined, Phase};
+use lrgeo_tiles::{Distribution, DrawError};
 
 use crate::clock::Clock;
 use crate::draws::Draws;
@@ -56,6 +57,7 @@ pub(crate) async fn row<'a>(
     let epsilon_per_km = common.effective_epsilon(&policy, &round)?;
     let learnt = Learnt::Coefficients { relevant: upload.join.rows, users };
     let values = round.spread(round.users[0].deployed());
+    let values = Distribution::new(values).map_err(DrawError::from)?;
     let range_km = round.ties.obfuscation_km + common.ground.half_cell_km();
     Ok(Row {
         values,

@@ -64,7 +64,7 @@ pub fn prepare(
     draws: &mut dyn Draws,
 ) -> Result<Upload, ClientError> {
     if table.map != described.description.map {
-        return Err(Lie::OtherMap { what: WHAT }.into());
+        return Err(Lie::other_map(WHAT, table.map, described.description.map).into());
     }
     if table.ways.len() != described.description.ways.len() {
         return Err(Lie::nonsense(WHAT, "ways", "are not those of the description").into());

@@ -66,6 +66,7 @@ pub struct Ledger {
 
 /// Why nothing may be spent.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum LedgerError {
     /// The cap is reached.
     #[error(
@@ -110,6 +111,7 @@ pub enum LedgerError {
 
 /// What is left.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Balance {
     /// Spent within the period, in 1/km.
     pub spent_per_km: f64,

@@ -14,7 +14,7 @@
 use std::collections::BTreeSet;
 
 use lrgeo_geo::Coord;
-use lrgeo_protocol::Digest;
+use lrgeo_geo::Digest;
 use serde::{Deserialize, Serialize};
 
 use crate::Mode;

@@ -11,8 +11,8 @@ mod memory;
 
 use std::collections::BTreeMap;
 
-use lrgeo_protocol::Digest;
-use lrgeo_tiles::{Issued, PublicKey};
+use lrgeo_geo::Digest;
+use lrgeo_tiles::{Issued, PublicKey, Tip};
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "system")]
@@ -72,6 +72,14 @@ pub struct Pinned {
     pub fork: Option<Fork>,
 }
 
+impl Pinned {
+    /// What the next manifest is known by.
+    pub fn tip(&self) -> Tip {
+        let Self { manifest: digest, sequence, issued, next_key, .. } = *self;
+        Tip { digest, sequence, issued, next_key }
+    }
+}
+
 /// Two different manifests under one number, both signed by the operator: some people are shown one, some the other.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -86,6 +94,7 @@ pub struct Fork {
 
 /// Why a state cannot be used. Nothing is reported without one.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StateError {
     /// Others may have read it or written to it.
     #[error(

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use lrgeo_geo::Coord;
-use lrgeo_protocol::Digest;
+use lrgeo_geo::Digest;
 use lrgeo_tiles::{Epsilon, PublicKey, SecretKey};
 
 use super::*;

@@ -18,7 +18,6 @@ use lrgeo_geo::Coord;
 use lrgeo_geo::units::Length;
 use lrgeo_map::map::Map;
 use lrgeo_mechanism::publish::save_new_key;
-use lrgeo_protocol::Digest;
 use lrgeo_server::{Catalogue, Config, Home, Server};
 use lrgeo_show::demo::demo_map;
 use lrgeo_tiles::{Manifest, Places, SecretKey};
@@ -129,14 +128,14 @@ impl Service {
 
     /// The list of places as a phone reads it.
     pub fn places(&self) -> Places {
-        let file = &self.catalogue.files[&Digest(self.manifest.places.hash.0)];
+        let file = &self.catalogue.files[&self.manifest.places.hash];
         self.manifest.open_places(&file.bytes).unwrap()
     }
 
     /// The file of the noise for coordinates.
     pub fn noise(&self) -> Vec<u8> {
         let entry = self.manifest.noise.as_ref().expect("servers offer noise");
-        self.catalogue.files[&Digest(entry.hash.0)].bytes.to_vec()
+        self.catalogue.files[&entry.hash].bytes.to_vec()
     }
 
     /// The places as a phone finds its own among them.

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use lrgeo_client::transport::{Answer, Offload, Quiet, Server, TransportError};
+use lrgeo_geo::Digest;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{Circle, Join, Joined, TableCircle, TicketState, UserMatrix};
+use lrgeo_protocol::path;
 use lrgeo_protocol::public::{MapDescription, PublicFile, Received, TableTile};
 use lrgeo_protocol::quiet::Request;
-use lrgeo_protocol::{Digest, path};
-use lrgeo_tiles::{Hash, Manifest, Places, SecretKey};
+use lrgeo_tiles::{Manifest, Places, SecretKey};
 use serde_json::{Value, json};
 
 use super::Service;
@@ -48,10 +49,11 @@ impl Operator {
         let list = service.places();
         let members = service.manifest.members(&list).unwrap();
         let tile = |(number, members): (usize, &Vec<u32>)| {
-            let hash = Digest(service.manifest.tiles[number].hash.0);
+            let hash = service.manifest.tiles[number].hash;
             let bytes = &catalogue.files[&hash].bytes;
             let tile = service.manifest.open_tile(number, members, bytes).unwrap();
-            (members.clone(), members.iter().map(|&place| tile.row(place).unwrap()).collect())
+            let row = |&place: &u32| tile.row(place).unwrap().into_vec();
+            (members.clone(), members.iter().map(row).collect())
         };
         let local = catalogue.description.local.as_ref().unwrap();
         let slice = |file: &PublicFile| {
@@ -121,42 +123,40 @@ impl Operator {
     /// Hashes and signs all of it.
     pub fn sign(&self) -> Shown {
         let mut files = HashMap::new();
-        let hashed = |bytes: &[u8]| json!(Hash::of(bytes));
+        let hashed = |bytes: &[u8]| json!(Digest::of(bytes));
         let mut manifest = self.manifest.clone();
         let places = self.places_file();
         if manifest["places"].is_object() {
             manifest["places"]["hash"] = hashed(&places);
             manifest["places"]["bytes"] = json!(places.len());
         }
-        files.insert(path::file(path::PLACES, Digest(Hash::of(&places).0)), places);
+        files.insert(path::file(path::PLACES, Digest::of(&places)), places);
         for number in 0..self.tiles.len() {
             let tile = self.tile_file(number);
             if manifest["tiles"][number].is_object() {
                 manifest["tiles"][number]["hash"] = hashed(&tile);
                 manifest["tiles"][number]["bytes"] = json!(tile.len());
             }
-            files.insert(path::file(path::TILES, Digest(Hash::of(&tile).0)), tile);
+            files.insert(path::file(path::TILES, Digest::of(&tile)), tile);
         }
         let noise = self.spoiled("noise", self.noise.clone());
         if manifest["noise"].is_object() {
             manifest["noise"]["hash"] = hashed(&noise);
             manifest["noise"]["bytes"] = json!(noise.len());
         }
-        files.insert(path::file(path::NOISE, Digest(Hash::of(&noise).0)), noise);
+        files.insert(path::file(path::NOISE, Digest::of(&noise)), noise);
         let mut description = self.description.clone();
         let slice = |(number, slice): (usize, &TableTile)| {
             self.spoiled(&format!("slice {number}"), Encoding::Cbor.encode(slice))
         };
         let slices: Vec<Vec<u8>> = self.slices.iter().enumerate().map(slice).collect();
         if let Some(local) = &mut description.local {
-            let named = |bytes: &Vec<u8>| PublicFile {
-                hash: Digest(Hash::of(bytes).0),
-                bytes: bytes.len() as u64,
-            };
+            let named =
+                |bytes: &Vec<u8>| PublicFile { hash: Digest::of(bytes), bytes: bytes.len() as u64 };
             local.table_tiles = slices.iter().map(named).collect();
         }
         for bytes in slices {
-            files.insert(path::file(path::TABLE_TILES, Digest(Hash::of(&bytes).0)), bytes);
+            files.insert(path::file(path::TABLE_TILES, Digest::of(&bytes)), bytes);
         }
         let description = self.spoiled("description", Encoding::Cbor.encode(&description));
         if !manifest["description"].is_null() {
@@ -168,7 +168,7 @@ impl Operator {
         for (bytes, signature) in
             self.earlier.iter().chain([&(manifest.clone(), signature.clone())])
         {
-            let path = path::file(path::MANIFESTS, Digest(Hash::of(bytes).0));
+            let path = path::file(path::MANIFESTS, Digest::of(bytes));
             files.insert(format!("{path}/signature"), signature.clone());
             files.insert(path, bytes.clone());
         }
@@ -188,7 +188,7 @@ impl Operator {
             (shown.files[path::MANIFEST].clone(), shown.files[path::SIGNATURE].clone());
         let sequence = next.manifest["link"]["sequence"].as_u64().unwrap();
         next.manifest["link"]["sequence"] = json!(sequence + 1);
-        next.manifest["link"]["previous"] = json!(Hash::of(&bytes));
+        next.manifest["link"]["previous"] = json!(Digest::of(&bytes));
         next.earlier.push((bytes, signature));
         next
     }
@@ -212,10 +212,10 @@ impl Shown {
     pub fn read(&self, key: &SecretKey) -> Option<(Manifest, Places)> {
         let (bytes, signature) =
             (self.files[path::MANIFEST].clone(), self.files[path::SIGNATURE].clone());
-        let signed = lrgeo_tiles::SignedManifest::open(bytes, signature, &key.public()).ok()?;
-        let path = path::file(path::PLACES, Digest(signed.manifest.places.hash.0));
-        let places = signed.manifest.open_places(self.files.get(&path)?).ok()?;
-        Some((signed.manifest, places))
+        let signed = lrgeo_tiles::Envelope { bytes, signature }.open(&key.public()).ok()?;
+        let path = path::file(path::PLACES, signed.manifest().places.hash);
+        let places = signed.manifest().open_places(self.files.get(&path)?).ok()?;
+        Some((signed.manifest().clone(), places))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What reports say about hidden places: the likelihood of a report from each place, in logarithms.
 
 use lrgeo_mechanism::Built;
+use lrgeo_tiles::Distribution;
 use lrgeo_tiles::sample::{SeededRandomness, Urn};
 
 use lrgeo_mechanism::MechanismError;
@@ -31,7 +32,8 @@ impl Reports {
         let mut urns = Vec::with_capacity(places);
         for (place, row) in log.chunks_exact_mut(places).enumerate() {
             built.rows.fill(place, row);
-            urns.push(Urn::new(row)?);
+            let whole = Distribution::new(row.to_vec());
+            urns.push(Urn::new(&whole.map_err(MechanismError::row(place))?)?);
             row.iter_mut().for_each(|z| *z = z.ln());
         }
         Ok(Self { places, log, urns })

@@ -159,7 +159,7 @@ pub(super) fn measure(
     let begun = Instant::now();
     let built = build(by_name(kind)?, city, plan, &())?;
     let seconds = begun.elapsed().as_secs_f64();
-    let found = violations(&built, &());
+    let found = violations(&built);
     let mut numbers = values([
         ("seconds", seconds),
         ("cost", built.expected_cost),

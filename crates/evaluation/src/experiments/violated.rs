@@ -114,7 +114,7 @@ pub fn run(
 
 fn measure(city: &City, plan: &Plan) -> Result<Values, MechanismError> {
     let built = build(by_name("lr-geo")?, city, plan, &())?;
-    let found = violations(&built, &());
+    let found = violations(&built);
     let mut numbers = values([
         ("paper ratio", found.as_the_paper_counts.violation_ratio()),
         ("reported ratio", found.among_reported.violation_ratio()),

@@ -3,6 +3,7 @@
 
 use lrgeo_map::progress::Progress;
 use lrgeo_map::utility::UtilityKind;
+use lrgeo_mechanism::verify::Verified;
 use lrgeo_mechanism::{Built, City, Losses, MechanismError, Plan, build, by_name};
 
 use super::{Entry, Notebook, Setup, Values, axis, point, users};
@@ -73,7 +74,7 @@ fn matrices(setup: &Setup<'_>, places: usize, seed: u64) -> Result<Values, Mecha
 }
 
 /// What a report tells of the way that its sender goes, where each way has a matrix of its own and half of the people go each.
-fn told(city: &City, own: &[Built; 2], numbers: &mut Values) {
+fn told(city: &City, own: &[Verified; 2], numbers: &mut Values) {
     let places = city.places();
     let (mut place_known, mut worst) = (0.0, 0.0f64);
     let mut reported = [vec![0.0; places], vec![0.0; places]];

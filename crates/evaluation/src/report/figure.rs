@@ -1,6 +1,7 @@
 //! What an experiment found: numbers with their repeats, from which tables and plots are drawn.
 
 use lrgeo_mechanism::Built;
+use lrgeo_tiles::Distribution;
 use serde::{Deserialize, Serialize};
 
 use super::nonfinite;
@@ -127,7 +128,7 @@ impl Picture {
             ),
             label: "probability of the report".into(),
             places: built.coords.iter().map(|at| [at.lat(), at.lon()]).collect(),
-            values: built.row(place).unwrap_or_default(),
+            values: built.row(place).map_or_else(Vec::new, Distribution::into_vec),
             marked: Some(place),
         }
     }

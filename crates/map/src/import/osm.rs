@@ -21,6 +21,7 @@ const KEEP_EVERY_KM: f64 = 0.1;
 
 /// What an OpenStreetMap file held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OsmReport {
     /// Nodes of any kind.
     pub nodes: u64,

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use lrgeo_tiles::{Issued, Manifest, Places, PublicKey, SignedManifest, Tile, TileError};
+use lrgeo_tiles::{Envelope, Issued, Manifest, Places, PublicKey, SignedManifest, Tile, TileError};
 
 use super::{Publication, PublishError};
 
@@ -45,7 +45,8 @@ impl Publication {
 
     /// The files by name.
     pub fn files(&self) -> impl Iterator<Item = (String, &[u8])> {
-        let SignedManifest { manifest, bytes, signature } = &self.signed;
+        let (manifest, Envelope { bytes, signature }) =
+            (self.signed.manifest(), self.signed.envelope());
         let head = [
             (MANIFEST.to_owned(), bytes.as_slice()),
             (SIGNATURE.to_owned(), signature.as_slice()),
@@ -60,9 +61,10 @@ impl Publication {
 
     fn compare(&self, dir: &Path) -> Result<Written, PublishError> {
         let occupied = |reason: String| PublishError::Occupied { path: dir.into(), reason };
-        let there = Directory::open(dir, &self.key).map_err(|error| occupied(error.to_string()))?;
+        let there = Directory::open(dir, &self.signed.signer())
+            .map_err(|error| occupied(error.to_string()))?;
         let manifest = there.manifest();
-        if !manifest.same_content(&self.signed.manifest) {
+        if !manifest.same_content(self.signed.manifest()) {
             let (map, mechanism) = (manifest.map, manifest.mechanism);
             let reason = format!("map version {map}, mechanism {mechanism}, or other tiles");
             return Err(occupied(reason));
@@ -89,34 +91,42 @@ pub struct Directory {
 impl Directory {
     /// Reads and verifies the manifest; files are verified when they are asked for.
     pub fn open(root: &Path, key: &PublicKey) -> Result<Self, PublishError> {
-        let (text, signature) = (read(&root.join(MANIFEST))?, read(&root.join(SIGNATURE))?);
-        Ok(Self { root: root.into(), signed: SignedManifest::open(text, signature, key)? })
+        let (bytes, signature) = (read(&root.join(MANIFEST))?, read(&root.join(SIGNATURE))?);
+        Ok(Self { root: root.into(), signed: Envelope { bytes, signature }.open(key)? })
     }
 
     /// What is in it.
     pub fn manifest(&self) -> &Manifest {
-        &self.signed.manifest
+        self.signed.manifest()
+    }
+
+    /// The bytes of a file by the path that the manifest has for it, whatever they are.
+    pub fn read(&self, path: &str) -> Result<Vec<u8>, PublishError> {
+        read(&self.root.join(path))
     }
 
     /// The list of places.
     pub fn places(&self) -> Result<Places, PublishError> {
-        let bytes = read(&self.root.join(self.manifest().places_path()))?;
-        Ok(self.manifest().open_places(&bytes)?)
+        Ok(self.manifest().open_places(&self.read(&self.manifest().places_path())?)?)
     }
 
     /// The bytes of the noise for coordinates, where it was published, found right.
     pub fn noise(&self, places: &Places) -> Result<Option<Vec<u8>>, PublishError> {
         let Some(path) = self.manifest().noise_path() else { return Ok(None) };
-        let bytes = read(&self.root.join(path))?;
+        let bytes = self.read(&path)?;
         self.manifest().open_noise(&bytes, places)?;
         Ok(Some(bytes))
     }
 
+    /// The bytes of a tile, by number, whatever they are.
+    pub fn tile_bytes(&self, number: usize) -> Result<Vec<u8>, PublishError> {
+        let unknown = || TileError::malformed("tile", "number", "is not in the manifest");
+        self.read(&self.manifest().tile_path(number).ok_or_else(unknown)?)
+    }
+
     /// A tile, by number, with the places that [`Manifest::members`] puts into it.
     pub fn tile(&self, number: usize, members: &[u32]) -> Result<Tile, PublishError> {
-        let unknown = || TileError::malformed("tile", "number", "is not in the manifest");
-        let path = self.root.join(self.manifest().tile_path(number).ok_or_else(unknown)?);
-        Ok(self.manifest().open_tile(number, members, &read(&path)?)?)
+        Ok(self.manifest().open_tile(number, members, &self.tile_bytes(number)?)?)
     }
 }
 

@@ -6,6 +6,7 @@ use lrgeo_tiles::TileError;
 
 /// Why tiles were not made or written, or not read from a directory. No variant carries a user's place.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum PublishError {
     /// What was read is not believed.
     #[error(transparent)]

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use lrgeo_tiles::{SecretKey, from_hex, to_hex};
+use lrgeo_geo::{from_hex, to_hex};
+use lrgeo_tiles::SecretKey;
 
 use super::PublishError;
 

@@ -1,17 +1,17 @@
-//! Making a publication: verify, cut, encode, read back, sign.
+//! Making a publication: cut, encode, sign, read back.
 
-use lrgeo_geo::bytes::Fingerprint;
+use lrgeo_geo::Digest;
 use lrgeo_geo::parallel::*;
 use lrgeo_map::progress::Progress;
 use lrgeo_tiles::{
-    Check, Cover, FORMAT, FORMAT_NAME, FileEntry, Grid, Hash, LEAST_PLACES, Link, Manifest,
-    Optimum, Places, Promise, PublicKey, SecretKey, SignedManifest, SparseMatrix, Tile, TileEntry,
-    check_rows, encode_noise,
+    Check, Cover, FORMAT, FORMAT_NAME, FileEntry, Grid, LEAST_PLACES, Link, Manifest, Optimum,
+    Places, Promise, SecretKey, SignedManifest, SparseMatrix, Tile, TileEntry, check_rows,
+    encode_noise,
 };
 
 use super::PublishError;
 use super::cut::{Cut, cut};
-use crate::verify::{Method, Verdict, verify};
+use crate::verify::{Method, Verdict, Verified};
 use crate::{Built, MechanismError, ObfuscationMatrix, Rows};
 
 /// All files of a publication, in memory.
@@ -21,22 +21,19 @@ pub struct Publication {
     pub signed: SignedManifest,
     /// The places of each tile.
     pub members: Vec<Vec<u32>>,
-    /// Who signed.
-    pub(super) key: PublicKey,
     /// The list of places, the noise for coordinates, and the tiles, by number.
     pub(super) places: Vec<u8>,
     pub(super) noise: Option<Vec<u8>>,
     pub(super) tiles: Vec<Vec<u8>>,
 }
 
-/// Verifies a mechanism, cuts it into tiles and signs them; noise for coordinates is one file instead. `fingerprint` is that of
+/// Cuts a verified mechanism into tiles and signs them; noise for coordinates is one file instead. `fingerprint` is that of
 /// its file, `least` says how many likely places a tile has at least; the same arguments give the same bytes.
 ///
-/// Refused: a mechanism of a round, one that does not keep its promise, one with a row that cannot be
-/// drawn from.
+/// Refused: a mechanism of a round, one with a row that cannot be drawn from.
 pub fn publish(
-    built: &Built,
-    fingerprint: Fingerprint,
+    built: &Verified,
+    fingerprint: Digest,
     least: Option<usize>,
     link: Link,
     key: &SecretKey,
@@ -45,15 +42,7 @@ pub fn publish(
     if built.guarantee.cover == Cover::Round {
         return Err(PublishError::PerUser { kind: built.kind.clone() }.into());
     }
-    let verdict = verify(built, progress);
-    if !verdict.guaranteed.is_private() {
-        let worst_log_excess = verdict.guaranteed.worst_log_excess;
-        return Err(MechanismError::NotPrivate { worst_log_excess });
-    }
-    if !verdict.holds() {
-        return Err(MechanismError::invalid("mechanism", "has rows that do not sum to one"));
-    }
-    let (map, mechanism) = (Hash::from(built.map), Hash::from(fingerprint));
+    let (map, mechanism) = (built.map, fingerprint);
     let mut noise = None;
     let Tiled { grid, members, tiles } = match &built.rows {
         Rows::Dense(matrix) => tiled(built, mechanism, &dense(matrix), least, progress)?,
@@ -67,12 +56,12 @@ pub fn publish(
     let places = Places::encode(map, &built.coords, &built.prior);
     let count = built.coords.len() as u32;
     let whole = |bytes: &Vec<u8>| FileEntry {
-        hash: Hash::of(bytes),
+        hash: Digest::of(bytes),
         bytes: bytes.len() as u64,
         places: count,
     };
     let entry = |(bytes, members): (&Vec<u8>, &Vec<u32>)| TileEntry {
-        hash: Hash::of(bytes),
+        hash: Digest::of(bytes),
         bytes: bytes.len() as u64,
         places: members.len() as u32,
     };
@@ -95,15 +84,15 @@ pub fn publish(
             lower_bound: proof.lower_bound,
             gap: proof.gap,
         }),
-        check: check(&verdict),
+        check: check(built.verdict()),
         places: whole(&places),
         description: None,
         noise: noise.as_ref().map(whole),
         grid,
         tiles: tiles.iter().zip(&members).map(entry).collect(),
     };
-    let signed = SignedManifest::sign(manifest, key)?;
-    let publication = Publication { signed, members, key: key.public(), places, noise, tiles };
+    let signed = SignedManifest::sign(&manifest, key)?;
+    let publication = Publication { signed, members, places, noise, tiles };
     publication.read_back(built, progress)?;
     Ok(publication)
 }
@@ -122,13 +111,13 @@ struct Tiled {
 /// The rows of a matrix cut into files.
 fn tiled(
     built: &Built,
-    mechanism: Hash,
+    mechanism: Digest,
     whole: &SparseMatrix,
     least: Option<usize>,
     progress: &dyn Progress,
 ) -> Result<Tiled, MechanismError> {
     let Cut { grid, tiles: cut } = cut(&built.coords, &built.prior, least.unwrap_or(LEAST_PLACES))?;
-    let map = Hash::from(built.map);
+    let map = built.map;
     progress.begin("cutting tiles", cut.len() as u64);
     let mut tiles: Vec<Vec<u8>> = cut
         .par_iter()
@@ -147,10 +136,7 @@ fn tiled(
 impl Publication {
     /// Reads everything as a client will, and compares every row with the mechanism's, bit for bit.
     fn read_back(&self, built: &Built, progress: &dyn Progress) -> Result<(), MechanismError> {
-        let SignedManifest { manifest, bytes, signature } = &self.signed;
-        if SignedManifest::open(bytes.clone(), signature.clone(), &self.key)? != self.signed {
-            return Err(PublishError::ReadBack { what: "the manifest" }.into());
-        }
+        let manifest = self.signed.manifest();
         let same = |a: &[f64], b: &[f64]| {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
         };

@@ -3,19 +3,21 @@
 
 mod chain;
 mod round;
+mod verified;
 
 use lrgeo_geo::Coord;
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::parallel::*;
 use lrgeo_map::progress::Progress;
-use lrgeo_tiles::Epsilon;
 use lrgeo_tiles::verify::{Finding, Pair, coordinates};
+use lrgeo_tiles::{Epsilon, SUM_ERROR};
 
 use crate::{Built, ObfuscationMatrix, Rows};
 pub use round::{
     among_reported, as_the_paper_counts, deployed_rows, promised, violation_bound,
     violation_bound_between,
 };
+pub use verified::{Examined, Verified};
 
 /// Above this many places, all pairs are proven along the paths of a witness where there is one.
 const EVERY_PAIR: usize = 2_000;
@@ -34,6 +36,7 @@ pub enum Method {
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Verdict {
     /// Everything that was promised; must be without violations.
     pub guaranteed: Finding,
@@ -49,7 +52,7 @@ pub struct Verdict {
 impl Verdict {
     /// Whether the promise holds.
     pub fn holds(&self) -> bool {
-        self.guaranteed.is_private() && self.worst_row_sum_error <= 1e-9
+        self.guaranteed.is_private() && self.worst_row_sum_error <= SUM_ERROR
     }
 }
 

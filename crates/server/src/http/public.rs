@@ -3,11 +3,12 @@
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
+use lrgeo_geo::Digest;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{Circle, TableCircle};
 use lrgeo_protocol::public::{MapDescription, Received, TableTile, Targets};
 use lrgeo_protocol::quiet::Report;
-use lrgeo_protocol::{Digest, Reason, Refusal};
+use lrgeo_protocol::{Reason, Refusal};
 
 use super::message::{Answer, Answered, Asked, Message, No, Reads, file};
 use crate::refuse;

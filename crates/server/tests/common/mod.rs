@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use lrgeo_geo::Digest;
 use lrgeo_geo::units::Length;
 use lrgeo_map::map::Map;
 use lrgeo_map::utility::UtilityKind;
@@ -16,7 +17,7 @@ use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph};
 use lrgeo_mechanism::{City, Plan};
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{Join, Joined, Phase, TicketState, UserMatrix};
-use lrgeo_protocol::{Digest, Reason, Refusal, path};
+use lrgeo_protocol::{Reason, Refusal, path};
 use lrgeo_server::{Catalogue, Config, Home, Server, Stopper};
 use lrgeo_show::demo::demo_map;
 use serde::Serialize;
@@ -193,7 +194,7 @@ impl Users {
     }
 
     pub fn map(&self) -> Digest {
-        Digest(self.city.version().0)
+        self.city.version()
     }
 
     pub fn upload(&self, place: u32) -> Join {

@@ -16,9 +16,7 @@ mod randomness;
 use randomness::Bits;
 pub use randomness::{ManyDraws, SeededRandomness, SystemRandomness};
 
-use lrgeo_geo::Invalid;
-
-use crate::DrawError;
+use crate::{Distribution, DrawError};
 
 /// Every row of weights adds up to 2 to this power. Not 128: the total itself must fit.
 pub const TOTAL_BITS: u32 = 127;
@@ -37,21 +35,17 @@ pub const SMALLEST_WEIGHT: u128 = 1 << 20;
 /// f64, and so large that every weight has 2^47 units: as fine as the f64 it comes from.
 pub const FLOOR: f64 = 1.0 / (1u128 << 80) as f64;
 
-/// How far the sum of a row may be from one: the rounding of adding up K numbers.
-const ROW_SUM_ERROR: f64 = 1e-9;
-
 /// The weights of a row in units of 2^-127, adding up to exactly [`TOTAL`]. The same row always
 /// gives the same weights; zero stays zero.
 ///
 /// A row of f64 adds up to one only nearly. What is missing is spread in proportion, so that all
 /// ratios within the row stay and those to other rows move by the rounding of the sum only; the few
 /// units that remain go to the largest weight.
-pub fn weights(row: &[f64]) -> Result<Vec<u128>, DrawError> {
-    check(row)?;
+pub fn weights(row: &Distribution) -> Result<Vec<u128>, DrawError> {
     let units = TOTAL as f64;
     // Scaling by a power of two is exact, and so is dropping the fraction of a unit.
     let mut weights: Vec<u128> = row.iter().map(|z| (z * units) as u128).collect();
-    // At most TOTAL * (1 + 1e-9): far from overflow.
+    // At most TOTAL * (1 + SUM_ERROR): far from overflow.
     let sum: u128 = weights.iter().sum();
     // The difference is far below 2^127 either way, so it fits although the two do not.
     let missing = TOTAL.wrapping_sub(sum) as i128;
@@ -69,17 +63,6 @@ pub fn weights(row: &[f64]) -> Result<Vec<u128>, DrawError> {
     Ok(weights)
 }
 
-fn check(row: &[f64]) -> Result<(), DrawError> {
-    let invalid = |reason: &str| DrawError::Invalid(Invalid::new("row", reason));
-    if row.iter().any(|z| !z.is_finite() || *z < 0.0) {
-        return Err(invalid("holds a number that is no probability"));
-    }
-    if row.is_empty() || (row.iter().sum::<f64>() - 1.0).abs() > ROW_SUM_ERROR {
-        return Err(invalid("does not sum to one"));
-    }
-    Ok(())
-}
-
 /// The weights of one row, ready to be drawn from many times.
 #[derive(Clone, Debug)]
 pub struct Urn {
@@ -89,7 +72,7 @@ pub struct Urn {
 
 impl Urn {
     /// From a row of a matrix.
-    pub fn new(row: &[f64]) -> Result<Self, DrawError> {
+    pub fn new(row: &Distribution) -> Result<Self, DrawError> {
         let running = |sum: &mut u128, weight: u128| {
             *sum += weight;
             Some(*sum)
@@ -118,11 +101,6 @@ impl Urn {
         // Units are numbered from 0; the first report whose units reach beyond this one has it.
         Ok(self.up_to.partition_point(|&up_to| up_to <= unit))
     }
-}
-
-/// Draws one report from a row of a matrix.
-pub fn draw(row: &[f64], randomness: &mut SystemRandomness) -> Result<usize, DrawError> {
-    Urn::new(row)?.draw(randomness)
 }
 
 #[cfg(test)]

@@ -2,6 +2,10 @@ use lrgeo_geo::rng::SplitMix;
 
 use super::*;
 
+fn row(values: impl Into<Vec<f64>>) -> Distribution {
+    Distribution::new(values.into()).unwrap()
+}
+
 #[test]
 fn weights_sum_to_a_power_of_two_and_keep_every_ratio() {
     let mut rng = SplitMix::new(3);
@@ -10,7 +14,7 @@ fn weights_sum_to_a_power_of_two_and_keep_every_ratio() {
     // Up to the largest row-sum error that is let through.
     let off = |by: f64| random.iter().map(|z| z / sum * (1.0 + by)).collect::<Vec<_>>();
     for row in [vec![1.0], vec![0.1, 0.2, 0.7], off(0.0), off(9e-10), off(-9e-10)] {
-        let weights = weights(&row).unwrap();
+        let weights = weights(&self::row(row.clone())).unwrap();
         assert_eq!(weights.iter().sum::<u128>(), TOTAL);
         let scale = row.iter().sum::<f64>() / TOTAL as f64;
         for (z, weight) in row.iter().zip(&weights) {
@@ -23,24 +27,17 @@ fn weights_sum_to_a_power_of_two_and_keep_every_ratio() {
 #[test]
 fn zero_stays_zero_and_the_smallest_weight_has_a_million_units() {
     let smallest = 2f64.powi(-107);
-    assert_eq!(weights(&[0.0, 1.0, smallest]).unwrap(), [0, TOTAL - (1 << 20), 1 << 20]);
-    let too_small = weights(&[1.0, smallest / 1.001]);
+    assert_eq!(weights(&row([0.0, 1.0, smallest])).unwrap(), [0, TOTAL - (1 << 20), 1 << 20]);
+    let too_small = weights(&row([1.0, smallest / 1.001]));
     assert!(matches!(too_small, Err(DrawError::TooExtreme)), "{too_small:?}");
-    assert!(weights(&[1.0, f64::MIN_POSITIVE]).is_err());
-    assert!(weights(&[1.0 - FLOOR, FLOOR]).unwrap()[1] >= 1 << 46);
-}
-
-#[test]
-fn rows_that_are_no_distributions_are_refused() {
-    for bad in [vec![], vec![0.5, 0.4], vec![1.5, -0.5], vec![f64::NAN, 1.0], vec![f64::INFINITY]] {
-        assert!(weights(&bad).is_err(), "{bad:?}");
-    }
+    assert!(weights(&row([1.0, f64::MIN_POSITIVE])).is_err());
+    assert!(weights(&row([1.0 - FLOOR, FLOOR])).unwrap()[1] >= 1 << 46);
 }
 
 #[test]
 fn reports_come_as_often_as_they_should() {
     let row = [0.5, 0.0, 0.2, 0.05, 0.25];
-    let urn = Urn::new(&row).unwrap();
+    let urn = Urn::new(&self::row(row)).unwrap();
     let mut randomness = SeededRandomness::new(11);
     let (draws, mut counts) = (200_000, [0u32; 5]);
     for _ in 0..draws {
@@ -66,7 +63,7 @@ fn every_unit_has_its_report() {
             Ok(self.0)
         }
     }
-    let urn = Urn::new(&[0.0, 0.25, 0.0, 0.75, 0.0]).unwrap();
+    let urn = Urn::new(&row([0.0, 0.25, 0.0, 0.75, 0.0])).unwrap();
     let at = |unit: u128| urn.pick(&mut Fixed(unit << 1)).unwrap();
     let quarter = TOTAL / 4;
     assert_eq!([0, quarter - 1, quarter, TOTAL - 1].map(at), [1, 1, 3, 3]);
@@ -83,7 +80,7 @@ fn the_system_gives_different_numbers_that_are_never_zero_or_one() {
 #[test]
 fn many_draws_follow_the_row_and_never_repeat_their_bits() {
     let row = [0.5, 0.25, 0.125, 0.125];
-    let urn = Urn::new(&row).unwrap();
+    let urn = Urn::new(&self::row(row)).unwrap();
     let mut many = ManyDraws::default();
     let mut counts = [0u32; 4];
     for _ in 0..100_000 {

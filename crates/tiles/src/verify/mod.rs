@@ -43,6 +43,7 @@ pub fn drawn(rows: Vec<Vec<u128>>, coords: &[Coord], epsilon: Epsilon, reach_km:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Distribution;
     use crate::sample::weights;
 
     #[test]
@@ -51,7 +52,9 @@ mod tests {
         let here = Coord::new(41.9, 12.5).unwrap();
         let coords = [here, here.offset_km(0.5, 0.0)];
         let row = |scale: f64| vec![0.3 * scale, 0.7 * scale];
-        let draws = |rows: [Vec<f64>; 2]| rows.map(|row| weights(&row).unwrap()).to_vec();
+        let draws = |rows: [Vec<f64>; 2]| {
+            rows.map(|row| weights(&Distribution::new(row).unwrap()).unwrap()).to_vec()
+        };
         let epsilon = |per_km: f64| Epsilon::per_km(per_km).unwrap();
         let scaled = draws([row(1.0 + 9e-10), row(1.0 - 9e-10)]);
         assert!(drawn(scaled, &coords, epsilon(1e-13), f64::INFINITY).worst_log_excess < 1e-14);

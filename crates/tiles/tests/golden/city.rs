@@ -4,7 +4,7 @@
 use lrgeo_geo::Coord;
 use lrgeo_tiles::coordinates::{Lattice, LatticeNoise};
 use lrgeo_tiles::{
-    Check, Epsilon, FORMAT, FORMAT_NAME, FileEntry, Grid, Hash, Issued, Link, Manifest, Optimum,
+    Check, Digest, Epsilon, FORMAT, FORMAT_NAME, FileEntry, Grid, Issued, Link, Manifest, Optimum,
     Places, Promise, SecretKey, SignedManifest, SparseMatrix, Tile, TileEntry, encode_noise,
 };
 
@@ -16,12 +16,12 @@ pub const HALF: u32 = 6;
 /// Reports this many places away or farther are equally likely: the tail of a row.
 const FAR: u32 = 4;
 
-pub fn map() -> Hash {
-    Hash::of(b"golden map")
+pub fn map() -> Digest {
+    Digest::of(b"golden map")
 }
 
-pub fn mechanism() -> Hash {
-    Hash::of(b"golden mechanism")
+pub fn mechanism() -> Digest {
+    Digest::of(b"golden mechanism")
 }
 
 /// The operator's first key, and the one that takes its place.
@@ -87,13 +87,13 @@ pub fn noise_file() -> Vec<u8> {
 pub fn manifest() -> Manifest {
     let issued = Issued::from_unix(1_800_000_000);
     let file = |bytes: &[u8]| FileEntry {
-        hash: Hash::of(bytes),
+        hash: Digest::of(bytes),
         bytes: bytes.len() as u64,
         places: PLACES,
     };
     let tile = |number| {
         let bytes = tile(number).encode();
-        TileEntry { hash: Hash::of(&bytes), bytes: bytes.len() as u64, places: HALF }
+        TileEntry { hash: Digest::of(&bytes), bytes: bytes.len() as u64, places: HALF }
     };
     Manifest {
         format: FORMAT_NAME.into(),
@@ -114,7 +114,7 @@ pub fn manifest() -> Manifest {
             effective_epsilon_per_km: 1.375,
         },
         places: file(&places()),
-        description: Some(Hash::of(b"golden description")),
+        description: Some(Digest::of(b"golden description")),
         noise: Some(file(&noise_file())),
         grid: Some(Grid {
             side_km: 6.0,
@@ -131,9 +131,9 @@ pub fn manifest() -> Manifest {
 /// Both manifests: the second says the same a day later.
 pub fn chain() -> [SignedManifest; 2] {
     let [first, second] = keys();
-    let one = SignedManifest::sign(manifest(), &first).expect("signed");
-    let issued = one.manifest.link.issued.plus_days(1);
+    let one = SignedManifest::sign(&manifest(), &first).expect("signed");
+    let issued = one.link().issued.plus_days(1);
     let link = Link::after(&one, issued, 365, second.public());
-    let two = SignedManifest::sign(manifest().linked(link), &second).expect("signed");
+    let two = SignedManifest::sign(&manifest().linked(link), &second).expect("signed");
     [one, two]
 }

@@ -1,6 +1,7 @@
 //! The manifest, its signature, and the one that follows it.
 
-use lrgeo_tiles::{Hash, PublicKey, SecretKey, SignedManifest, TileError, follow, peek};
+use lrgeo_geo::Digest;
+use lrgeo_tiles::{Envelope, PublicKey, SignedManifest, TileError, Tip};
 use serde_json::{Value, json};
 
 use super::files::golden;
@@ -8,20 +9,18 @@ use super::twin::one_bit_off;
 use super::{FOLDER, city, kind};
 
 /// Both manifests as they are committed, with their signatures.
-fn kept() -> [(Vec<u8>, Vec<u8>); 2] {
+fn kept() -> [Envelope; 2] {
     let [one, two] = city::chain();
     let pair = |name: &str, signed: &SignedManifest| {
-        let bytes = golden(FOLDER, &format!("{name}.json"), &signed.bytes);
-        (bytes, golden(FOLDER, &format!("{name}.sig.hex"), &signed.signature))
+        let Envelope { bytes, signature } = signed.envelope();
+        let bytes = golden(FOLDER, &format!("{name}.json"), bytes);
+        Envelope { bytes, signature: golden(FOLDER, &format!("{name}.sig.hex"), signature) }
     };
     [pair("manifest", &one), pair("manifest-next", &two)]
 }
 
-fn open(
-    key: &PublicKey,
-    (bytes, signature): &(Vec<u8>, Vec<u8>),
-) -> Result<SignedManifest, TileError> {
-    SignedManifest::open(bytes.clone(), signature.clone(), key)
+fn open(key: &PublicKey, envelope: &Envelope) -> Result<SignedManifest, TileError> {
+    envelope.clone().open(key)
 }
 
 #[test]
@@ -30,8 +29,8 @@ fn the_chain_of_two() {
     let [first, second] = kept();
     let one = open(&keys[0], &first).unwrap();
     assert_eq!(one, city::chain()[0]);
-    assert_eq!(one.next(second.0.clone(), second.1.clone()).unwrap(), city::chain()[1]);
-    assert_eq!(peek(&second.0).unwrap(), city::chain()[1].manifest.link);
+    assert_eq!(one.tip().next(second.clone()).unwrap(), city::chain()[1]);
+    assert_eq!(second.claimed_link().unwrap(), city::chain()[1].link());
     assert_eq!(
         keys[0].to_string(),
         "ed25519:8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c",
@@ -39,33 +38,33 @@ fn the_chain_of_two() {
     );
 
     // The old key may not sign once it has named another, nor may a manifest follow itself.
-    let after = |(bytes, signature): (Vec<u8>, Vec<u8>)| one.next(bytes, signature);
-    let old_key = city::keys()[0].sign(&second.0).to_vec();
-    assert_eq!(kind(&after((second.0.clone(), old_key)).unwrap_err()), "signature");
+    let after = |envelope: Envelope| one.tip().next(envelope);
+    let old_key = Envelope::seal(second.bytes.clone(), &city::keys()[0]);
+    assert_eq!(kind(&after(old_key).unwrap_err()), "signature");
     assert_eq!(kind(&after(first.clone()).unwrap_err()), "signature");
     let [_, key] = city::keys();
     let twins = [
         ("/link/sequence", json!(3), "manifest: link"),
-        ("/link/previous", json!(Hash::of(b"another")), "manifest: link"),
+        ("/link/previous", json!(Digest::of(b"another")), "manifest: link"),
         ("/link/previous", json!(null), "manifest: link"),
         ("/link/issued", json!("2027-01-14T00:00:00Z"), "older"),
     ];
     for (field, value, expected) in twins {
-        let twin = signed(changed(&second.0, field, value), &key);
+        let twin = Envelope::seal(changed(&second.bytes, field, value), &key);
         assert_eq!(kind(&after(twin).unwrap_err()), expected, "{field}");
     }
-    let link = one.manifest.link;
-    let elsewhere = follow(Hash::of(b"another"), 1, link.issued, &keys[1], second.0, second.1);
-    assert_eq!(kind(&elsewhere.unwrap_err()), "manifest: link");
+    let elsewhere = Tip { digest: Digest::of(b"another"), ..one.tip() };
+    assert_eq!(kind(&elsewhere.next(second).unwrap_err()), "manifest: link");
 }
 
 #[test]
 fn a_signature_is_one_keys_of_one_text() {
     let [first, second] = kept();
-    let (bytes, signature) = &first;
+    let Envelope { bytes, signature } = &first;
     let key = city::keys()[0].public();
     let refused = |bytes: &[u8], signature: &[u8], why: &str| {
-        let error = open(&key, &(bytes.to_vec(), signature.to_vec())).err();
+        let error =
+            open(&key, &Envelope { bytes: bytes.to_vec(), signature: signature.to_vec() }).err();
         assert!(matches!(error, Some(TileError::Signature)), "{why}: {error:?}");
     };
     one_bit_off(signature).for_each(|twin| refused(bytes, &twin, "a bit of the signature"));
@@ -75,7 +74,7 @@ fn a_signature_is_one_keys_of_one_text() {
     }
     refused(bytes, &[&signature[..], &[0]].concat(), "with a byte more");
     refused(bytes, &[0; 64], "zeros");
-    refused(bytes, &second.1, "that of another manifest");
+    refused(bytes, &second.signature, "that of another manifest");
     refused(bytes, &city::keys()[1].sign(bytes), "that of another key");
     refused(bytes, &with_order_added(signature), "s + l: the same number, written otherwise");
 }
@@ -103,22 +102,17 @@ fn changed(bytes: &[u8], field: &str, value: Value) -> Vec<u8> {
     serde_json::to_vec(&text).unwrap()
 }
 
-fn signed(bytes: Vec<u8>, key: &SecretKey) -> (Vec<u8>, Vec<u8>) {
-    let signature = key.sign(&bytes).to_vec();
-    (bytes, signature)
-}
-
 /// What a reader says about a text that the operator signed.
 fn said(bytes: Vec<u8>) -> Option<String> {
     let key = &city::keys()[0];
-    open(&key.public(), &signed(bytes, key)).err().map(|error| kind(&error))
+    Envelope::seal(bytes, key).open(&key.public()).err().map(|error| kind(&error))
 }
 
 #[test]
 fn signed_lies_are_named_by_field() {
-    let [(bytes, _), _] = kept();
+    let [Envelope { bytes, .. }, _] = kept();
     assert_eq!(said(bytes.clone()), None);
-    let hash = Hash::of(b"some").to_string();
+    let hash = Digest::of(b"some").to_string();
     let twins = [
         ("/format", json!("lrgeo client state"), "manifest: format"),
         ("/version", json!(2), "other format: manifest"),
@@ -166,7 +160,7 @@ const PLACES_OFF: u32 = city::PLACES - 1;
 
 #[test]
 fn texts_that_are_no_manifest() {
-    let [(bytes, _), _] = kept();
+    let [Envelope { bytes, .. }, _] = kept();
     let text = String::from_utf8(bytes.clone()).unwrap();
     let broken = |text: String| {
         assert_eq!(said(text.clone().into_bytes()).as_deref(), Some("manifest: text"), "{text}");
