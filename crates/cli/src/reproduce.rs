@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use lrgeo_evaluation::experiments::{EXPERIMENTS, Ground, Notebook, Setup, Size, verdict};
 use lrgeo_evaluation::report::{Figure, Picture, Report};
 use lrgeo_mechanism::{MechanismError, Plan, build, by_name};
@@ -30,9 +31,8 @@ pub struct Reproduce {
     /// The seed of users and targets.
     #[arg(long, default_value_t = 20250714)]
     seed: u64,
-    /// Only these experiments, by commas: tables, epsilon, letter, radii, places, users, benders, gamma, geography, cells, violations,
-    /// matched.
-    #[arg(long, value_name = "ID,..", value_delimiter = ',')]
+    /// Only these experiments, by commas.
+    #[arg(long, value_name = "ID,..", value_delimiter = ',', value_parser = experiments())]
     only: Vec<String>,
     /// The directory of the report.
     #[arg(short, long, value_name = "DIR")]
@@ -44,11 +44,6 @@ impl Reproduce {
         let begun = Instant::now();
         let ground = self.ground()?;
         let wanted = |id: &str| self.only.is_empty() || self.only.iter().any(|name| name == id);
-        if let Some(unknown) = self.only.iter().find(|o| !EXPERIMENTS.iter().any(|e| e.id == **o)) {
-            let names: Vec<&str> = EXPERIMENTS.iter().map(|experiment| experiment.id).collect();
-            let reason = format!("`{unknown}` is none of {}", names.join(", "));
-            return Err(MechanismError::invalid("only", reason).into());
-        }
         let made = std::fs::create_dir_all(&self.output);
         made.map_err(|error| Failure::Read { path: self.output.clone(), error })?;
         let size = if self.quick { Size::Quick } else { Size::Full };
@@ -62,7 +57,8 @@ impl Reproduce {
         let experiments: Vec<_> = EXPERIMENTS.iter().filter(|e| wanted(e.id)).collect();
         for (number, experiment) in experiments.iter().enumerate() {
             let (count, title) = (experiments.len(), experiment.title);
-            ui.remark(format!("{} of {count}: {title}", number + 1));
+            let so_far = begun.elapsed().as_secs_f64();
+            ui.remark(format!("{so_far:6.0} s  {} of {count}: {title}", number + 1));
             figures.extend((experiment.run)(&setup, &mut notebook, ui)?);
         }
         // An experiment that has nothing to show on this map is left out.
@@ -128,6 +124,11 @@ impl Reproduce {
         ];
         Ok(lines.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
+}
+
+/// The names that `--only` takes.
+fn experiments() -> PossibleValuesParser {
+    PossibleValuesParser::new(EXPERIMENTS.iter().map(|experiment| experiment.id))
 }
 
 /// As the plan has them, so that the two cannot differ.

@@ -51,7 +51,7 @@ const CLAIMS: &[Claim] = &[
         Says::AtMost("ratio", 1.24),
     ),
     claim(
-        "a round takes at most 1.8 s at every K, by column generation (figure \"Scalability\")",
+        "a round takes at most 1.8 s, by column generation (figure \"Scalability\")",
         "scalability-places",
         Says::AtMost("column generation", 1.8),
     ),
@@ -133,12 +133,22 @@ fn decide(says: &Says, figure: &Figure) -> Option<(&'static str, String)> {
         }
         Says::AtMost(name, limit) => {
             let means = means(found(name)?);
-            let largest = means.iter().map(|(_, mean)| *mean).reduce(f64::max)?;
-            let holds = if largest <= *limit { "Holds" } else { "Does not hold" };
-            Some((
-                holds,
-                format!("Here up to {}, the paper {}.", show(largest), number::short(*limit)),
-            ))
+            // A ratio to a lower bound of zero is infinite: it decides the claim, and says nothing as a number.
+            let (finite, infinite): (Vec<_>, Vec<_>) =
+                means.into_iter().partition(|(_, mean)| mean.is_finite());
+            let holds = infinite.is_empty() && finite.iter().all(|(_, mean)| mean <= limit);
+            let mut why = Vec::new();
+            if let Some(largest) = finite.iter().map(|(_, mean)| *mean).reduce(f64::max) {
+                why.push(format!("Here up to {} at {}", show(largest), settings(figure, &finite)));
+            }
+            if !infinite.is_empty() {
+                why.push(format!("without a limit at {}", settings(figure, &infinite)));
+            }
+            if why.is_empty() {
+                return None;
+            }
+            let why = format!("{}; the paper {}.", why.join(", "), number::short(*limit));
+            Some((if holds { "Holds" } else { "Does not hold" }, why))
         }
         Says::Grows(name) => {
             let means = means(found(name)?);
@@ -154,5 +164,49 @@ fn decide(says: &Says, figure: &Figure) -> Option<(&'static str, String)> {
             let holds = if last <= (1.0 - share) * first { "Holds" } else { "Does not hold" };
             Some((holds, format!("From {} to {}.", show(first), show(last))))
         }
+    }
+}
+
+/// The settings of a figure that were measured: `places K 100, 200, 400`.
+fn settings(figure: &Figure, points: &[(f64, f64)]) -> String {
+    let values: Vec<String> = points.iter().map(|(x, _)| number::short(*x)).collect();
+    format!("{} {}", figure.x.label, values.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Axis, Point, Shown};
+
+    fn ratios(values: &[(f64, f64)]) -> Figure {
+        let point = |&(x, value)| Point { x, values: vec![value], paper: None, note: None };
+        Figure {
+            id: "table-2-bounds-paper".into(),
+            title: String::new(),
+            about: String::new(),
+            x: Axis::new("K", false),
+            y: Axis::new("ratio", false),
+            series: vec![Series {
+                name: "ratio".into(),
+                points: values.iter().map(point).collect(),
+            }],
+            shown: Shown::Table,
+            flags: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_limit_names_the_sizes_that_were_measured_and_no_infinite_number() {
+        let said = verdict(&[ratios(&[(100.0, 1.1), (200.0, 1.2)])]);
+        assert_eq!(said.len(), 1);
+        assert!(said[0].starts_with("Holds:"), "{said:?}");
+        assert!(said[0].ends_with("Here up to 1.2 at K 100, 200; the paper 1.24."), "{said:?}");
+
+        let said = verdict(&[ratios(&[(100.0, 1.1), (200.0, f64::INFINITY)])]);
+        assert!(said[0].starts_with("Does not hold:"), "{said:?}");
+        assert!(
+            said[0].ends_with("Here up to 1.1 at K 100, without a limit at K 200; the paper 1.24."),
+            "{said:?}"
+        );
     }
 }
