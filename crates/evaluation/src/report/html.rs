@@ -101,7 +101,16 @@ fn draw_verdict(out: &mut String, verdict: &[String]) {
     if verdict.is_empty() {
         return;
     }
-    out.push_str("<section id=\"verdict\">\n<h2>What holds and what does not</h2>\n<ul>\n");
+    out.push_str("<section id=\"verdict\">\n<h2>What holds and what does not</h2>\n");
+    let of = |head: &str| verdict.iter().filter(|said| said.starts_with(head)).count();
+    let _ = writeln!(
+        out,
+        "<p>Of {} claims of the paper that this run decides, {} hold, {} hold in part and {} do not.</p>\n<ul>",
+        verdict.len(),
+        of("Holds:"),
+        of("Holds in part:"),
+        of("Does not hold:")
+    );
     for sentence in verdict {
         let (head, rest) = sentence.split_once(':').unwrap_or(("", sentence));
         let _ = writeln!(out, "<li><strong>{}:</strong>{}</li>", Text(head), Text(rest));

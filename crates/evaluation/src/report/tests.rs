@@ -108,6 +108,7 @@ fn the_page_is_whole_and_stands_alone() {
 fn numbers_papers_notes_settings_and_flags_are_shown() {
     let page = assert_sound(&sample());
     for text in [
+        "Of 1 claims of the paper that this run decides, 1 hold, 0 hold in part and 0 do not.",
         "<span class=\"mean\">0.3520</span><span class=\"spread\">± 0.0028</span>",
         "<span class=\"paper\">paper 0.36±0.04</span>",
         "<span class=\"mean\">—</span></span><span class=\"note\">over 1,800 s</span>",
