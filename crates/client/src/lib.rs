@@ -30,6 +30,7 @@
 //! # Ok::<(), lrgeo_geo::Invalid>(())
 //! ```
 
+pub mod blur;
 mod client;
 pub mod clock;
 mod coordinates;

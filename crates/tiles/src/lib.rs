@@ -23,6 +23,7 @@ mod bytes;
 mod chain;
 pub mod coordinates;
 mod distribution;
+pub mod earth;
 mod envelope;
 mod epsilon;
 mod error;

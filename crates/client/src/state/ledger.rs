@@ -132,7 +132,7 @@ const ROUNDING: f64 = 1e-9;
 
 impl Ledger {
     /// Refuses numbers that no ledger has written.
-    pub(super) fn validate(&self) -> Result<(), &'static str> {
+    pub(crate) fn validate(&self) -> Result<(), &'static str> {
         let sum: f64 = self.spends.iter().map(|s| s.epsilon_per_km).sum();
         // Written so that a sum that is not a number is refused.
         let counted =

@@ -2,6 +2,7 @@
 //! Nothing here is shared with the code that makes mechanisms.
 
 pub mod coordinates;
+pub mod earth;
 mod finding;
 mod ratio;
 
