@@ -64,16 +64,16 @@ export class BlurredGeolocation {
   async #blur(position) {
     const { latitude, longitude } = position.coords;
     const report = await this.#client.report({ lat: latitude, lon: longitude });
-    return blurredPosition(report, position.timestamp);
+    return blurredPosition(report, position.timestamp, position.coords.accuracy);
   }
 }
 
 /** A position with what a report says and nothing else: no speed, heading or altitude, which would tell the way. */
-export function blurredPosition(report, timestamp) {
+export function blurredPosition(report, timestamp, fixAccuracyM) {
   const coords = {
     latitude: report.lat,
     longitude: report.lon,
-    accuracy: report.accuracyM ?? 10000,
+    accuracy: honestAccuracy(report.accuracyM ?? 10000, fixAccuracyM),
     altitude: null,
     altitudeAccuracy: null,
     heading: null,
@@ -87,6 +87,16 @@ export function blurredPosition(report, timestamp) {
     // The shape of the W3C's proposal: what was granted is the approximate location.
     accuracyMode: "approximate",
   };
+}
+
+/**
+ * The radius that holds the true position when the fix that was blurred may itself be off. A fix that is off by up to a quarter of the report's radius makes no
+ * difference that can be seen; of worse ones no more is told than the power of two above them.
+ */
+export function honestAccuracy(reportM, fixM) {
+  const quarter = reportM / 4;
+  const off = fixM > quarter ? 2 ** Math.ceil(Math.log2(fixM)) : quarter;
+  return Math.ceil(Math.hypot(reportM, off));
 }
 
 /** What the true source is asked for: as exact as a phone gives without effort, since noise hides the rest. `accuracyMode: "approximate"` is what is answered anyway. */

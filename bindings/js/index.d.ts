@@ -1,4 +1,5 @@
-export type Mode = "coordinates" | "published";
+/** `local` needs the second module: `import { Client } from "lrgeo/local"`. */
+export type Mode = "coordinates" | "published" | "local";
 
 export interface Storage {
   /** What was kept last; null for nothing. */
@@ -21,6 +22,8 @@ export interface Options {
   /** As many likely places as must at least be left. */
   leastPlaces?: number;
   mode?: Mode;
+  /** `local` promises something between the places around you only; say "relevant-places" to accept that. */
+  protects?: "all-pairs" | "relevant-places";
   /** Predictable draws, for tests. Never for a person. */
   seed?: number;
   /** Forces a report, with a seed, for tests. */
@@ -32,6 +35,13 @@ export interface ClientOptions extends Options {
   fetch?: typeof fetch;
   /** Where the WebAssembly module is, if not beside this file. */
   wasm?: string | URL | Response | BufferSource;
+  /** Where reports are made, if not by the module beside this file. */
+  engine?: Engine;
+}
+
+/** Makes reports step by step; `lrgeo/local` has one that solves in a worker. */
+export interface Engine {
+  begin(wasm: ClientOptions["wasm"], ...asked: unknown[]): Promise<unknown>;
 }
 
 export interface Outcome {
@@ -66,6 +76,9 @@ export class LocalStorage implements Storage {
   get(): Promise<string | null>;
   set(text: string): Promise<void>;
 }
+
+/** `LocalStorage` where there is one, `MemoryStorage` otherwise. */
+export function defaultStorage(name?: string): Storage;
 
 export class Client {
   constructor(server: string | URL, options?: ClientOptions);

@@ -27,6 +27,14 @@ export function load(source) {
   return ready;
 }
 
+/** Where reports are made: here, by the module above. `lrgeo/local` has another. */
+const here = {
+  async begin(wasm, ...asked) {
+    await load(wasm);
+    return new Report(...asked);
+  },
+};
+
 /** Remembers as long as the page lives. */
 export class MemoryStorage {
   #text = null;
@@ -51,7 +59,8 @@ export class LocalStorage {
   }
 }
 
-const defaultStorage = () => (typeof localStorage === "undefined" ? new MemoryStorage() : new LocalStorage());
+/** Where there is a `localStorage`, that. */
+export const defaultStorage = (name) => (typeof localStorage === "undefined" ? new MemoryStorage() : new LocalStorage(name));
 
 /**
  * A user of one service. Where you are stays in this object's calls: nothing that is fetched depends on it, and what is reported was drawn.
@@ -60,9 +69,9 @@ export class Client {
   #queue = Promise.resolve();
 
   constructor(server, options = {}) {
-    const { storage = defaultStorage(), fetch = globalThis.fetch?.bind(globalThis), wasm, mode = "coordinates", ...rest } = options;
+    const { storage = defaultStorage(), fetch = globalThis.fetch?.bind(globalThis), wasm, mode = "coordinates", engine = here, ...rest } = options;
     if (!fetch) throw new TypeError("lrgeo: this place has no fetch; pass one in the options");
-    Object.assign(this, { server: String(server).replace(/\/+$/, ""), storage, fetch, wasm, mode, options: rest });
+    Object.assign(this, { server: String(server).replace(/\/+$/, ""), storage, fetch, wasm, mode, engine, options: rest });
   }
 
   /** A report for somebody at a coordinate. One after the other: each remembers what the one before kept. */
@@ -73,13 +82,13 @@ export class Client {
   }
 
   async #report(lat, lon, { mode = this.mode, ...more }) {
-    await load(this.wasm);
     const kept = await this.storage.get();
     const state = kept == null ? undefined : new TextEncoder().encode(kept);
-    const way = new Report(this.server, state, lat, lon, mode, JSON.stringify({ ...this.options, ...more }));
+    const way = await this.engine.begin(this.wasm, this.server, state, lat, lon, mode, JSON.stringify({ ...this.options, ...more }));
     try {
       for (;;) {
-        const step = JSON.parse(way.next());
+        // Where it is solved elsewhere, this waits; answers are passed on in order, so nobody waits for those.
+        const step = JSON.parse(await way.next());
         if (step.done) return step.done;
         if (step.failed) throw new LrgeoError(step.failed);
         if (step.keep !== undefined) await this.#keep(way, step.keep);

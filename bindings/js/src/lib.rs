@@ -1,12 +1,14 @@
 //! The phone in WebAssembly. JavaScript brings the network and the storage, step by step; everything that decides anything is here.
 //!
-//! One [`Report`] is one way from a coordinate to a report. `index.js` is the loop around it.
+//! One [`Report`] is one way from a coordinate to a report; `index.js` is the loop around it. [`Noise`] needs no service.
+
+mod blur;
 
 use std::time::Duration;
 
 use lrgeo_client::clock::Clock;
 use lrgeo_client::draws::Rehearsal;
-use lrgeo_client::policy::Policy;
+use lrgeo_client::policy::{Policy, Protects};
 use lrgeo_client::state::{State, StateError};
 use lrgeo_client::transport::{Answer, TransportError};
 use lrgeo_client::{ClientError, Mode, Outcome, Phone, Step, Steps};
@@ -15,6 +17,8 @@ use lrgeo_protocol::encoding::Encoding;
 use lrgeo_tiles::{Privacy, PublicKey};
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::*;
+
+pub use blur::Noise;
 
 /// The browser's clock.
 struct JsClock;
@@ -27,6 +31,14 @@ impl Clock for JsClock {
 
 fn refused(error: impl std::fmt::Display) -> JsError {
     JsError::new(&error.to_string())
+}
+
+fn place(lat: f64, lon: f64) -> Result<Coord, JsError> {
+    Coord::new(lat, lon).map_err(|_| JsError::new("at: must be a latitude and a longitude"))
+}
+
+fn failed(error: &ClientError) -> Value {
+    json!({ "failed": { "kind": kind(error), "message": error.to_string() } })
 }
 
 /// A report on its way.
@@ -54,8 +66,7 @@ impl Report {
             None => State::default(),
         };
         accept(&mut state.policy, &options)?;
-        let at = Coord::new(lat, lon)
-            .map_err(|_| JsError::new("at: must be a latitude and a longitude"))?;
+        let at = place(lat, lon)?;
         let mode: Mode = mode.parse().map_err(refused)?;
         let key =
             options["key"].as_str().map(str::parse::<PublicKey>).transpose().map_err(refused)?;
@@ -98,9 +109,7 @@ impl Report {
             Step::Keep(text) => json!({ "keep": String::from_utf8_lossy(&text) }),
             Step::Done(outcome) => match *outcome {
                 Ok(outcome) => json!({ "done": described(&outcome) }),
-                Err(error) => {
-                    json!({ "failed": { "kind": kind(&error), "message": error.to_string() } })
-                }
+                Err(error) => failed(&error),
             },
         };
         step.to_string()
@@ -144,6 +153,10 @@ fn accept(policy: &mut Policy, options: &Value) -> Result<(), JsError> {
     }
     if let Some(km) = options["reuseWithinKm"].as_f64() {
         policy.reuse_within_km = Some(km);
+    }
+    // `local` promises something between the places of one's own programme only; its user must want that.
+    if options["protects"].as_str() == Some("relevant-places") {
+        policy.protects = Protects::RelevantPlaces;
     }
     if let Some(places) = options["leastPlaces"].as_f64() {
         policy.least_likely_places = places;

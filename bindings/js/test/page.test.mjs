@@ -102,3 +102,54 @@ test("the drop-in geolocation of a page: two positions with the same forced repo
   const here = await traffic({ lat, lon });
   assert.deepEqual(await traffic({ lat: lat + 0.003, lon: lon + 0.002 }), here);
 });
+
+test("noise and mode local in a page: it stays responsive, and two positions cause identical requests", async () => {
+  const city = await serve({ cell: "1km", epsilon: "1/km", local: true });
+  try {
+    const traffic = async (at) => {
+      const { page, asked, errors } = await open();
+      asked.length = 0;
+      const found = await page.evaluate(
+        async ({ address, at }) => {
+          const { Client, MemoryStorage } = await import("/local.js");
+          const options = { protects: "relevant-places", leastPlaces: 10, privacy: "1.1/km", storage: new MemoryStorage() };
+          const client = new Client(address, options);
+          let longest = 0;
+          let last = performance.now();
+          const turning = setInterval(() => {
+            longest = Math.max(longest, performance.now() - last);
+            last = performance.now();
+          }, 5);
+          const report = await client.report(at, { seed: 5, forced: 7 });
+          clearInterval(turning);
+          await client.close();
+          return { report, longest };
+        },
+        { address: city.address, at },
+      );
+      assert.deepEqual([found.report.mode, found.report.place], ["local", 7]);
+      assert.deepEqual(errors, []);
+      assert.ok(asked.every(([, url]) => url.startsWith(origin) || url.startsWith(city.address)));
+      // Modules of the package are loaded from the page's own origin, in whatever order.
+      return { sent: asked.filter(([, url]) => url.startsWith(city.address)), longest: found.longest };
+    };
+    const here = await traffic({ lat, lon });
+    const there = await traffic({ lat: lat + 0.012, lon: lon - 0.01 });
+    assert.deepEqual(there.sent, here.sent);
+    assert.ok(here.sent.length > 3 && Math.min(here.longest, there.longest) < 1000);
+    const { page, asked, errors } = await open();
+    asked.length = 0;
+    const report = await page.evaluate(
+      async ({ lat, lon }) => {
+        const { Noise } = await import("/noise.js");
+        return await new Noise("factor 2 within 300 m").report({ lat, lon });
+      },
+      { lat, lon },
+    );
+    assert.ok(report.accuracyM > 2000 && !report.remembered);
+    assert.deepEqual(errors, []);
+    assert.ok(asked.every(([, url]) => url.startsWith(origin)), "noise asked somebody");
+  } finally {
+    await city.stop();
+  }
+});

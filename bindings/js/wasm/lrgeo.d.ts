@@ -1,6 +1,38 @@
 /* tslint:disable */
 /* eslint-disable */
 /**
+ * A promise, and the noise that keeps it.
+ */
+export class Noise {
+  free(): void;
+  [Symbol.dispose](): void;
+  /**
+   * For a promise in words. `options` is JSON: reuseWithinKm, perDayPerKm, lifetimePerKm, places (of latitude, longitude, weight), seed.
+   */
+  constructor(privacy: string, options: string);
+  /**
+   * What is promised and what it costs, as JSON.
+   */
+  about(): string;
+  /**
+   * A report for somebody at a coordinate, as JSON: `{"keep": text, "done": report}`, where the text is to be kept before anybody is told, or
+   * `{"failed": {kind, message}}`. `state` is what was kept last.
+   */
+  report(state: Uint8Array | null | undefined, lat: number, lon: number): string;
+  /**
+   * How likely an outcome is within so many metres.
+   */
+  within(metres: number): number;
+  /**
+   * What is spent, left and remembered, as JSON.
+   */
+  account(state?: Uint8Array | null): string;
+  /**
+   * How likely an outcome is so many metres away, per square kilometre.
+   */
+  density(metres: number): number;
+}
+/**
  * A report on its way.
  */
 export class Report {
@@ -38,7 +70,14 @@ export type InitInput = RequestInfo | URL | Response | BufferSource | WebAssembl
 
 export interface InitOutput {
   readonly memory: WebAssembly.Memory;
+  readonly __wbg_noise_free: (a: number, b: number) => void;
   readonly __wbg_report_free: (a: number, b: number) => void;
+  readonly noise_about: (a: number, b: number) => void;
+  readonly noise_account: (a: number, b: number, c: number, d: number) => void;
+  readonly noise_density: (a: number, b: number) => number;
+  readonly noise_new: (a: number, b: number, c: number, d: number, e: number) => void;
+  readonly noise_report: (a: number, b: number, c: number, d: number, e: number, f: number) => void;
+  readonly noise_within: (a: number, b: number) => number;
   readonly report_answer: (a: number, b: number, c: number, d: number, e: number) => void;
   readonly report_kept: (a: number, b: number, c: number) => void;
   readonly report_new: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => void;
@@ -46,9 +85,9 @@ export interface InitOutput {
   readonly report_rejected: (a: number, b: number, c: number, d: number) => void;
   readonly report_unreachable: (a: number, b: number, c: number) => void;
   readonly __wbindgen_export_0: (a: number) => void;
+  readonly __wbindgen_add_to_stack_pointer: (a: number) => number;
   readonly __wbindgen_export_1: (a: number, b: number) => number;
   readonly __wbindgen_export_2: (a: number, b: number, c: number, d: number) => number;
-  readonly __wbindgen_add_to_stack_pointer: (a: number) => number;
   readonly __wbindgen_export_3: (a: number, b: number, c: number) => void;
 }
 
@@ -71,4 +110,4 @@ export function initSync(module: { module: SyncInitInput } | SyncInitInput): Ini
 *
 * @returns {Promise<InitOutput>}
 */
-export default function __wbg_init (module_or_path?: { module_or_path: InitInput | Promise<InitInput> } | InitInput | Promise<InitInput>): Promise<InitOutput>;
+export default function __wbg_init (module_or_path: { module_or_path: InitInput | Promise<InitInput> } | InitInput | Promise<InitInput>): Promise<InitOutput>;
