@@ -1,4 +1,15 @@
-//! Golden vectors: the same coordinate and seed give the same report in every language (`bindings/golden.json`, which node, Chromium and Python read too).
+//! Golden vectors: the same coordinate and seed give the same report in every language (`bindings/golden.json`, which node, Chromium and Python read too);
+//! the state file, the description of a map and slices of its cost table are read and written as they were, and their malformed twins are refused.
+
+#[allow(dead_code)]
+#[path = "../../tiles/tests/golden/city.rs"]
+mod city;
+#[path = "golden/description.rs"]
+mod description;
+#[path = "../../tiles/tests/golden/files.rs"]
+mod files;
+#[path = "golden/state.rs"]
+mod state;
 
 use lrgeo_client::draws::{Draws, Rehearsal};
 use lrgeo_geo::Coord;
@@ -9,6 +20,7 @@ use lrgeo_mechanism::coordinates::noise_for;
 use lrgeo_tiles::Epsilon;
 use serde_json::{Value, json};
 
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bindings/golden.json");
 
 #[test]
