@@ -38,7 +38,7 @@ pub fn omg(side: usize, epsilon: f64) -> Result<Problem, Error> {
 }
 
 /// CLR-Geo on an even grid: users along its diagonal with the `near` nearest places each, free within 1 km,
-/// tied up to 4 km (range rule *each*, spec section 4).
+/// tied up to 4 km (range rule *each*, `docs/specification.md` section 4).
 pub fn clr(side: usize, users: usize, near: usize, epsilon: f64) -> Result<Problem, Error> {
     let (mut rows, mut groups, mut all_arcs) = (Vec::new(), Vec::new(), Vec::new());
     for user in 0..users {

@@ -10,6 +10,7 @@ use lrgeo_mechanism::verify::{Examined, Verified};
 use lrgeo_mechanism::{City, Mechanism, Plan, build};
 use lrgeo_optim::Settings;
 
+use crate::failure::in_options;
 use crate::solve;
 use crate::ui::Ui;
 
@@ -68,7 +69,7 @@ impl<'a> Assessor<'a> {
         let assessed = assess(built, self.city, plan, &mut self.answers, self.ui);
         let assessment = assessed.map_err(|error| error.to_string())?;
         let warnings = built.notes.iter().filter(|(name, _)| name == "warning");
-        let warnings = warnings.map(|(_, text)| text.clone()).collect();
+        let warnings = warnings.map(|(_, text)| in_options(text)).collect();
         Ok(Found { seconds: 0.0, assessment, warnings })
     }
 }

@@ -102,3 +102,81 @@ impl Failure {
         }
     }
 }
+
+/// What libraries call a setting, and how it is given on the command line.
+const OPTIONS: [(&str, &str); 28] = [
+    ("places", "--cell"),
+    ("same_places", "--same-places"),
+    ("region", "--bbox"),
+    ("snap", "--snap"),
+    ("undirected", "--undirected"),
+    ("users", "--users"),
+    ("gamma_km", "--gamma"),
+    ("notion", "--all-pairs"),
+    ("allow_disconnected", "--allow-disconnected"),
+    ("radii.relevant", "--lr-radius"),
+    ("radii.relevant_max", "--lr-max"),
+    ("radii.exponential", "--exp-radius"),
+    ("radii.obfuscation", "--obf-radius"),
+    ("policy.most_epsilon_per_km", "lrgeo client policy --per-report"),
+    ("policy.per_period", "lrgeo client policy --per-period"),
+    ("policy.lifetime_per_km", "lrgeo client policy --lifetime"),
+    ("policy.protects", "lrgeo client policy --protects"),
+    ("policy.least_likely_places", "lrgeo client policy --least-places"),
+    ("policy.least_relevant_places", "lrgeo client policy --least-relevant"),
+    ("policy.fetch_all_bytes", "lrgeo client policy --fetch-all"),
+    ("state.ledger", "lrgeo client reset --ledger"),
+    ("offload_understood", "--i-understand"),
+    ("consent", "--consent"),
+    ("key", "--key"),
+    ("retiring_key", "--retiring-key"),
+    ("data", "--data"),
+    ("listen", "--listen"),
+    ("tiles", "--tiles"),
+];
+
+/// A message of a library for somebody at a command line. Libraries name fields: at fault at the beginning, `radii.exponential: ...`, and in
+/// advice between backticks. Both become the options that set them.
+pub fn in_options(message: &str) -> String {
+    let mut text = message.to_owned();
+    for (field, option) in OPTIONS {
+        if let Some(rest) = text.strip_prefix(&format!("{field}: ")).filter(|_| field.contains('.'))
+        {
+            text = format!("{option}: {rest}");
+        }
+        text = text.replace(&format!("`{field}`"), &format!("`{option}`"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_at_fault_and_in_advice_become_options() {
+        let said = "radii.exponential: r_exp = 5 km is larger than r_obf = 4 km; raise `radii.obfuscation` or lower `radii.exponential`";
+        let expected = "--exp-radius: r_exp = 5 km is larger than r_obf = 4 km; raise `--obf-radius` or lower `--exp-radius`";
+        assert_eq!(in_options(said), expected);
+        assert_eq!(
+            in_options("places: is none; `published` has one"),
+            "places: is none; `published` has one"
+        );
+    }
+
+    #[test]
+    fn every_option_is_one_of_the_program() {
+        use clap::CommandFactory;
+        fn options(command: &clap::Command, found: &mut Vec<String>) {
+            let own = command.get_arguments().filter_map(|argument| argument.get_long());
+            found.extend(own.map(|name| format!("--{name}")));
+            command.get_subcommands().for_each(|command| options(command, found));
+        }
+        let mut known = Vec::new();
+        options(&crate::Arguments::command(), &mut known);
+        for (field, option) in OPTIONS {
+            let option = option.rsplit(' ').next().unwrap_or(option);
+            assert!(known.iter().any(|name| name == option), "{field}: there is no {option}");
+        }
+    }
+}

@@ -29,7 +29,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, in_options};
 use crate::ui::Ui;
 
 const EXAMPLES: &str = "\
@@ -130,7 +130,7 @@ fn main() -> ExitCode {
     match run(arguments.command, &ui) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("error: {failure}");
+            eprintln!("error: {}", in_options(&failure.to_string()));
             if let Some(advice) = failure.advice() {
                 eprintln!("{advice}");
             }

@@ -1,6 +1,7 @@
 //! The crates and their arrows: what ARCHITECTURE.md draws is what cargo says.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// From the bottom up. A crate may use the crates of lower floors and nothing else of ours.
@@ -100,25 +101,49 @@ fn what_a_phone_needs_has_no_files_clocks_or_threads() {
         "client/src/http.rs",
         "client/src/offload/mod.rs",
     ];
-    let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut folders =
-        ["geo/src", "tiles/src", "client/src", "protocol/src"].map(|f| crates.join(f)).to_vec();
+    for (path, text) in code_of(&["lrgeo-geo", "lrgeo-tiles", "lrgeo-client", "lrgeo-protocol"]) {
+        if WITH_FEATURES.iter().any(|known| path.ends_with(known)) {
+            continue;
+        }
+        for word in ["std::fs", "SystemTime", "Instant::", "std::thread", "std::net"] {
+            assert!(!text.contains(word), "{} uses {word}", path.display());
+        }
+    }
+}
+
+/// The files of some crates but for their tests, with what stands in them.
+fn code_of(crates: &[&str]) -> Vec<(PathBuf, String)> {
+    let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folder = |name: &&str| all.join(name.trim_start_matches("lrgeo-")).join("src");
+    let (mut folders, mut found): (Vec<PathBuf>, _) =
+        (crates.iter().map(folder).collect(), Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).expect("a folder") {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
                 folders.push(path);
-                continue;
-            }
-            if path.file_name().is_some_and(|name| name == "tests.rs")
-                || WITH_FEATURES.iter().any(|known| path.ends_with(known))
+            } else if path.extension().is_some_and(|end| end == "rs") && !path.ends_with("tests.rs")
             {
-                continue;
+                let text = std::fs::read_to_string(&path).expect("a file");
+                found.push((path, text));
             }
-            let text = std::fs::read_to_string(&path).expect("a file");
-            for word in ["std::fs", "SystemTime", "Instant::", "std::thread", "std::net"] {
-                assert!(!text.contains(word), "{} uses {word}", path.display());
-            }
+        }
+    }
+    assert!(found.len() > crates.len(), "nothing was read");
+    found
+}
+
+/// Whoever uses a library has no command line: messages name fields, and `cli/src/failure.rs` makes options of them.
+#[test]
+fn no_library_speaks_of_options_of_the_command_line() {
+    let libraries: Vec<&str> =
+        FLOORS.concat().into_iter().filter(|name| *name != "lrgeo").collect();
+    for (path, text) in code_of(&libraries) {
+        for (number, line) in text.lines().enumerate() {
+            let is_comment = line.trim_start().starts_with("//");
+            let mut options = line.match_indices("--").map(|(at, _)| &line[at + 2..]);
+            let names_one = options.any(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()));
+            assert!(is_comment || !names_one, "{}:{}: {line}", path.display(), number + 1);
         }
     }
 }

@@ -84,8 +84,13 @@ fn a_person_reports_and_looks_after_what_is_remembered() {
     assert!(refused.contains("--protects relevant-places"), "{refused}");
     served.json("policy --per-report 1/km --json");
     let refused = served.fail(5, &format!("{ask} --at {AT}"));
-    for words in ["epsilon per report", "2/km", "1/km", "--per-report 2/km", "Nothing was reported"]
-    {
+    for words in [
+        "epsilon per report",
+        "2/km",
+        "1/km",
+        "`lrgeo client policy --per-report` to 2/km",
+        "Nothing was reported",
+    ] {
         assert!(refused.contains(words), "{words}: {refused}");
     }
     let policy = served

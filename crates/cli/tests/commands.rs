@@ -228,7 +228,10 @@ fn real_streets_where_present() {
     let info = scratch.json("map info rome.lrmap --gamma 1km --json");
     assert_eq!((info["places"].as_u64(), info["targets"].as_u64()), (Some(1_331), Some(20)));
     let worst = info["stretch"]["worst"].as_f64().unwrap();
-    assert!((7.5..7.7).contains(&worst), "spec section 1 says 7.6, this is {worst}");
+    assert!(
+        (7.5..7.7).contains(&worst),
+        "`docs/specification.md` section 1 says 7.6, this is {worst}"
+    );
     assert_eq!(info["components"], 1);
     assert_ne!(scratch.json("map info rome.lrmap --gamma 0.7km --json")["components"], 1);
 

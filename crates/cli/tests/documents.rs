@@ -158,3 +158,89 @@ fn a_sentence_that_contradicts_the_numbers_is_caught() {
     let turned = Claim { left: less.right, right: less.left, at: less.at.clone(), ..*less };
     assert!(holds(&turned).is_err());
 }
+
+/// The text of every source file of ours, by path.
+fn sources() -> Vec<(PathBuf, String)> {
+    let (mut folders, mut found) =
+        (["crates", "bench", "bindings"].map(|f| root().join(f)).to_vec(), Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let is_source = ["rs", "py", "js", "ts", "sh", "toml"]
+                .iter()
+                .any(|end| path.extension().is_some_and(|found| found == *end));
+            if path.is_dir() && !["target", "node_modules", "dist", "wasm"].contains(&name) {
+                folders.push(path);
+            } else if is_source && path.is_file() {
+                let text = std::fs::read_to_string(&path).unwrap();
+                found.push((path, text));
+            }
+        }
+    }
+    found
+}
+
+/// What follows each `docs/` in a text, as far as it may be a path.
+fn cited(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.match_indices("docs/").map(|(at, _)| {
+        let rest = &text[at..];
+        let is_path = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+        let end = rest.find(|c| !is_path(c)).unwrap_or(rest.len());
+        (rest[..end].trim_end_matches('.'), &rest[end..])
+    })
+}
+
+/// No comment sends its reader to a page, or to a section of one, that is not there.
+#[test]
+fn every_page_that_a_source_file_cites_is_in_the_repository() {
+    let specification = document("docs/specification.md");
+    let (mut pages, mut sections) = (0, 0);
+    for (file, text) in sources() {
+        let is_this = file.ends_with("cli/tests/documents.rs");
+        for (page, rest) in cited(&text).filter(|(page, _)| !is_this && *page != "docs/") {
+            assert!(root().join(page).is_file(), "{} cites {page}", file.display());
+            pages += 1;
+            // A comment may go on in the next line.
+            let words: Vec<&str> =
+                rest.split_whitespace().filter(|w| !w.starts_with("//")).collect();
+            let number = match words[..] {
+                ["`", "section" | "sections", number, ..] => number,
+                _ => continue,
+            };
+            let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
+            let heading = format!("\n## {digits}. ");
+            assert!(specification.contains(&heading), "{} cites section {number}", file.display());
+            sections += 1;
+        }
+        for word in ["spec section", "design/", "shared/design"] {
+            assert!(is_this || !text.contains(word), "{} cites `{word}`", file.display());
+        }
+    }
+    assert!(pages > 80 && sections > 50, "{pages} pages, {sections} sections");
+}
+
+/// Where documents lead is somewhere.
+#[test]
+fn links_between_documents_lead_to_files() {
+    let mut links = 0;
+    let mut documents: Vec<PathBuf> = ["", "docs", "bench", "bindings/js", "bindings/python"]
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(root().join(folder)).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    documents.retain(|path| path.extension().is_some_and(|end| end == "md"));
+    for path in documents {
+        let text = std::fs::read_to_string(&path).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = link.split('#').next().unwrap_or_default();
+            if target.is_empty() || target.contains("://") || target.starts_with("mailto:") {
+                continue;
+            }
+            let to = path.parent().unwrap().join(target);
+            assert!(to.exists(), "{} leads to {link}", path.display());
+            links += 1;
+        }
+    }
+    assert!(links > 50, "{links} links");
+}

@@ -206,7 +206,7 @@ fn bad_input_is_refused_by_name_and_leaves_nothing() {
         ("--epsilon 1/km --kind lr-geo --users random:0", "--users"),
         (
             "--epsilon 1/km --kind lr-geo --users random:3 --exp-radius 5km --obf-radius 3km",
-            "exp-radius",
+            "--exp-radius: r_exp",
         ),
         ("--epsilon 1/km --kind lr-geo --users random:3 --lr-radius 500m", "lr-radius"),
         ("--epsilon 1/km --lr-max 0", "lr-max"),

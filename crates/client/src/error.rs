@@ -30,7 +30,7 @@ pub enum ClientError {
     Policy(#[from] Refused),
     /// Nobody knows whose server this is.
     #[error(
-        "the server does not say which key its operator signs with; ask the operator and give it with --key"
+        "the server does not say which key its operator signs with; ask the operator, and give it as `key`"
     )]
     NoKey,
     /// The user is not near any place.
@@ -44,7 +44,7 @@ pub enum ClientError {
     },
     /// The server does not have this mode.
     #[error(
-        "this server does not offer the mode `{mode}` ({reason}); use --mode {}",
+        "this server does not offer the mode `{mode}` ({reason}); use the mode `{}`",
         if *mode == Mode::Coordinates { Mode::Published } else { Mode::Coordinates }
     )]
     NotOffered {
@@ -56,7 +56,7 @@ pub enum ClientError {
     /// What `offload` discloses has not been acknowledged.
     #[error(
         "mode `offload` tells the server where you are, nearly always (docs/what-the-server-learns.md); \
-             if you want that, add --i-understand. Nothing was uploaded"
+             if you want that, say so (`offload_understood`). Nothing was uploaded"
     )]
     NotUnderstood,
     /// The round gave no matrix.

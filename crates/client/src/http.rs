@@ -194,7 +194,7 @@ fn normalised(address: &str) -> Result<String, TransportError> {
     let scheme = scheme.to_ascii_lowercase();
     if scheme == "https" && !cfg!(feature = "tls") {
         return Err(wrong(
-            "needs TLS, which this lrgeo was built without; build it with `--features tls`",
+            "needs TLS, which this lrgeo was built without; build it with the feature `tls`",
         ));
     }
     if scheme != "http" && scheme != "https" {
@@ -236,7 +236,7 @@ mod tests {
             assert!(Http::new(bad).is_err(), "{bad} was accepted");
         }
         #[cfg(not(feature = "tls"))]
-        assert!(Http::new("https://a").unwrap_err().to_string().contains("--features tls"));
+        assert!(Http::new("https://a").unwrap_err().to_string().contains("feature `tls`"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The ways to a report (spec sections 9 and 11).
+//! The ways to a report (`docs/specification.md` section 9).
 
 use serde::{Deserialize, Serialize};
 

@@ -164,7 +164,7 @@ impl Policy {
             offered: in_words(epsilon),
             wanted: format!("at most {}", in_words(self.most_epsilon_per_km)),
             advice: format!(
-                "Use another server, or allow it: `lrgeo client policy --per-report {epsilon}/km`"
+                "Use another server, or allow it: raise `policy.most_epsilon_per_km` to {epsilon}/km"
             ),
         })
     }
@@ -180,7 +180,8 @@ impl Policy {
             rule: Rule::Notion,
             offered: format!("in mode `{mode}` a promise between your relevant places only"),
             wanted: "one between all pairs of places".into(),
-            advice: "Use mode `published`, or allow it: `lrgeo client policy --protects relevant-places`".into(),
+            advice: "Use mode `published`, or allow it: set `policy.protects` to relevant-places"
+                .into(),
         })
     }
 
@@ -193,7 +194,7 @@ impl Policy {
             rule: Rule::Notion,
             offered: format!("a promise between places at most {reach_km} km apart"),
             wanted: "one between all pairs of places".into(),
-            advice: "Ask the operator to publish a mechanism for all pairs (`lrgeo mechanism build --all-pairs`)".into(),
+            advice: "Ask the operator to publish a mechanism for all pairs".into(),
         })
     }
 
@@ -208,7 +209,7 @@ impl Policy {
             wanted: format!("at least {}", self.least_likely_places),
             advice: format!(
                 "The map is too small or too uneven to hide you; use another server, or accept fewer: \
-                 `lrgeo client policy --least-places {}`",
+                 lower `policy.least_likely_places` to {}",
                 likely.floor().max(1.0)
             ),
         })
@@ -224,9 +225,8 @@ impl Policy {
             rule: Rule::RelevantPlaces,
             offered: format!("a programme with {relevant} relevant places"),
             wanted: format!("at least {least}"),
-            advice:
-                "Use mode `published`, or accept fewer: `lrgeo client policy --least-relevant N`"
-                    .into(),
+            advice: "Use mode `published`, or accept fewer: lower `policy.least_relevant_places`"
+                .into(),
         })
     }
 }
@@ -271,7 +271,7 @@ impl Terms {
             rule: Rule::Weaker,
             offered: offered.join(", "),
             wanted: wanted.join(", "),
-            advice: "If you agree, say so once: `lrgeo client obfuscate --consent`".into(),
+            advice: "If you agree, say so once (`consent`)".into(),
         })
     }
 }
@@ -334,7 +334,13 @@ mod tests {
             assert_eq!(refused.rule, Rule::Epsilon);
         }
         let refused = policy.allow_epsilon(9.0).unwrap_err().to_string();
-        for words in ["epsilon per report", "9/km", "within 77 m", "within 300 m", "--per-report"] {
+        for words in [
+            "epsilon per report",
+            "9/km",
+            "within 77 m",
+            "within 300 m",
+            "`policy.most_epsilon_per_km`",
+        ] {
             assert!(refused.contains(words), "{words}: {refused}");
         }
     }

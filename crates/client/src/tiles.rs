@@ -133,9 +133,8 @@ impl<'a> Tiling<'a> {
                 rule: Rule::LikelyPlaces,
                 offered: "a map that was cut into tiles anew each time you asked".into(),
                 wanted: format!("at most {MOST_SETS} ways to cut it, since what they share is you"),
-                advice:
-                    "Use another server, or fetch all tiles: `lrgeo client policy --fetch-all 64MB`"
-                        .into(),
+                advice: "Use another server, or fetch all tiles: raise `policy.fetch_all_bytes`"
+                    .into(),
             }
             .into());
         }
@@ -151,7 +150,7 @@ impl<'a> Tiling<'a> {
                 rule: Rule::LikelyPlaces,
                 offered: format!("tiles so large that {} of them are too much to check", chosen.tiles.len()),
                 wanted: format!("at least {} likely places behind what is fetched", policy.least_likely_places),
-                advice: "Ask the operator for smaller tiles, or accept fewer likely places: `lrgeo client policy --least-places N`".into(),
+                advice: "Ask the operator for smaller tiles, or accept fewer likely places: lower `policy.least_likely_places`".into(),
             }
             .into());
         }

@@ -1,5 +1,5 @@
 //! What a mechanism is worth: how much it costs, how far that is from the best, and what an attacker
-//! learns from it (section 5 of the paper, spec section 7).
+//! learns from it (section 5 of the paper, `docs/specification.md` section 7).
 //!
 //! One file per metric, each a function of the rows, the prior and the places; [`assess`] takes all
 //! of them of one mechanism and says in words what must not be overlooked.

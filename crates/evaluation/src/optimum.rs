@@ -1,7 +1,7 @@
 //! The cheapest matrix that keeps the promise: OMG over exactly the rows, costs and pairs of a
 //! mechanism (Eq. 6-7).
 //!
-//! Whatever costs less than that cannot be private (spec section 7), so every comparison asks.
+//! Whatever costs less than that cannot be private (`docs/specification.md` section 7), so every comparison asks.
 
 use lrgeo_geo::Coord;
 use lrgeo_geo::index::SpatialIndex;

@@ -1,4 +1,4 @@
-//! What a mechanism costs people where they really stand: on streets, not at the centres of cells (spec section 11).
+//! What a mechanism costs people where they really stand: on streets, not at the centres of cells (`docs/specification.md` section 2).
 //!
 //! The prior of a place is spread over the streets nearest to it. Somebody at a street point reports from the row of that very coordinate
 //! (mechanisms on places take the nearest place first, as phones do), and the service misjudges the way from the street point, not from the

@@ -1,4 +1,4 @@
-//! What fetching tiles adds to a report (mode `published`, spec section 9).
+//! What fetching tiles adds to a report (mode `published`, `docs/specification.md` section 9).
 //!
 //! The epsilon of a mechanism bounds what a report says, not which tiles a phone asked for. Who knows
 //! that a phone fetched the tiles S knows that it is at one of their places. A phone that fetches its

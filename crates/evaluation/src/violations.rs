@@ -1,4 +1,4 @@
-//! Violations of Geo-Ind, counted both ways (spec section 7).
+//! Violations of Geo-Ind, counted both ways (`docs/specification.md` section 7).
 
 use lrgeo_mechanism::Rows;
 use lrgeo_mechanism::verify::{Examined, among_reported, as_the_paper_counts, violation_bound};

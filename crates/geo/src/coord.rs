@@ -2,7 +2,7 @@
 
 use crate::Invalid;
 
-/// Mean Earth radius in kilometres (IUGG); spec section 1.
+/// Mean Earth radius in kilometres (IUGG); `docs/specification.md` section 1.
 pub const EARTH_RADIUS_KM: f64 = 6371.0088;
 
 /// A step of coordinates as phones, OpenStreetMap and most protocols write them: seven decimals of a degree, a centimetre.

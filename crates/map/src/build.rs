@@ -156,7 +156,7 @@ pub fn build(streets: Streets, plan: MapPlan) -> Result<(Map, BuildReport), MapE
             what: "places",
             asked: sites.len() as u64,
             limit: MAX_PLACES,
-            advice: "choose a smaller region (--bbox) or a grid (--places grid)",
+            advice: "choose a smaller `region`, or a grid (`places`)",
         });
     }
     report.snap_km = snap_limit_km(&plan);
@@ -182,7 +182,7 @@ fn node_sites(nodes: &[Coord], twins: &[Twin]) -> Vec<Site> {
 /// What to do where two places of a plan are one.
 fn advice_against_twins(places: &PlacePlan) -> &'static str {
     match places {
-        PlacePlan::Grid(_) => "choose larger cells (--cell), and a region away from the poles",
+        PlacePlan::Grid(_) => "choose larger cells (`places`), and a `region` away from the poles",
         PlacePlan::Nodes | PlacePlan::Sites(_) => "keep one of the two",
     }
 }
@@ -220,7 +220,7 @@ fn connected_streets(
         return Err(MapError::Empty {
             what: "street graph",
             advice: "no two street nodes can reach each other; are the arcs one-way only? \
-                     (CSV rows hold one way: try --undirected)"
+                     (rows of CSV tables hold one way, unless they are read as `undirected`)"
                 .into(),
         });
     }
@@ -259,7 +259,7 @@ fn snap_limit_km(plan: &MapPlan) -> f64 {
     }
 }
 
-/// Ties each site to the nearest street node (spec section 2: the straight access leg).
+/// Ties each site to the nearest street node (`docs/specification.md` section 2: the straight access leg).
 fn set_on_streets(
     sites: Vec<Site>,
     index: &SpatialIndex,
@@ -286,7 +286,7 @@ fn set_on_streets(
         return Err(MapError::Empty {
             what: "location set",
             advice: format!(
-                "none of {asked} places has a street within {limit:.3} km; raise --snap or check the coordinates"
+                "none of {asked} places has a street within {limit:.3} km; raise `snap` or check the coordinates"
             ),
         });
     }
@@ -382,7 +382,7 @@ fn pick_targets(
     if weights.is_empty() || !total.is_finite() {
         return Err(MapError::Empty {
             what: "target list",
-            advice: "no target has a positive weight and a street within the limit (--snap)".into(),
+            advice: "no target has a positive weight and a street within the limit (`snap`)".into(),
         });
     }
     Ok(weights.into_iter().map(|(node, weight)| Target { node, weight: weight / total }).collect())

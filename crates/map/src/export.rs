@@ -81,7 +81,7 @@ fn check_size(losses: &dyn Utility) -> Result<(), MapError> {
         what: "places of a cost matrix",
         asked: losses.places() as u64,
         limit: MAX_MATRIX_PLACES as u64,
-        advice: "choose larger cells (--cell) or a smaller region",
+        advice: "choose larger cells (`places`) or a smaller `region`",
     })
 }
 

@@ -8,7 +8,7 @@ use crate::streets::{StreetArc, Streets};
 /// A directed street graph, immutable once built.
 ///
 /// Arcs are stored by tail and by head: travel costs *to* a target need one search on the reversed
-/// graph instead of one search per source (spec section 3). And once per metric, so that a search
+/// graph instead of one search per source (`docs/specification.md` section 3). And once per metric, so that a search
 /// reads nothing that it does not use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreetGraph {

@@ -16,7 +16,7 @@ pub struct NeighbourGraph {
     edges: Vec<(u32, f64)>,
 }
 
-/// How faithful path distances are to straight ones (spec section 1).
+/// How faithful path distances are to straight ones (`docs/specification.md` section 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stretch {
     /// The largest `D(i,j) / d(i,j)` over the connected pairs that were looked at.

@@ -53,7 +53,7 @@ pub(crate) fn ensure_apart(
 }
 
 /// The centres of equal square cells that cover `bounds`, row by row from the south-west, those
-/// outside `region` left out (spec section 1).
+/// outside `region` left out (`docs/specification.md` section 1).
 pub fn grid(bounds: BoundingBox, region: &Region, cell: Length) -> Result<Vec<Site>, MapError> {
     let grid = Grid::new(bounds, cell);
     let count = u64::from(grid.rows) * u64::from(grid.columns);
@@ -62,7 +62,7 @@ pub fn grid(bounds: BoundingBox, region: &Region, cell: Length) -> Result<Vec<Si
             what: "places (grid cells)",
             asked: count,
             limit: MAX_PLACES,
-            advice: "choose larger cells (--cell) or a smaller region (--bbox)",
+            advice: "choose larger cells (`places`) or a smaller `region`",
         });
     }
     let sites = (0..grid.rows).flat_map(|row| (0..grid.columns).map(move |column| (row, column)));

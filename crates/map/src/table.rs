@@ -6,7 +6,7 @@
 //! `beta` for the pairs that are asked for, because 100 m cells over a city are tens of thousands and their pairs a billion.
 //!
 //! Departure: the offset of a place from its cell is measured as the loss is (a travel cost counts the worse direction),
-//! not always a haversine distance. Only so do Lemmas B.1 and B.2 hold (spec section 3). Every loss has a table: travel time
+//! not always a haversine distance. Only so do Lemmas B.1 and B.2 hold (`docs/specification.md` section 3). Every loss has a table: travel time
 //! has offsets in time, the straight line in straight lines, and losses from a file have the places themselves as V-hat.
 
 use std::collections::BTreeMap;
@@ -280,7 +280,7 @@ impl CostTable {
         &self.places
     }
 
-    /// By how much a circle of places must grow to hold their cells (spec section 3).
+    /// By how much a circle of places must grow to hold their cells (`docs/specification.md` section 3).
     pub fn margin_km(&self) -> f64 {
         self.margin_km
     }

@@ -42,7 +42,7 @@ pub struct TravelMatrix {
 }
 
 impl TravelMatrix {
-    /// One search per target on the reversed streets (spec section 3).
+    /// One search per target on the reversed streets (`docs/specification.md` section 3).
     pub fn new(
         graph: &StreetGraph,
         mode: TravelMode,

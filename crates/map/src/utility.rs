@@ -1,4 +1,4 @@
-//! What a report costs the service: the plug-in behind every mechanism (spec section 2).
+//! What a report costs the service: the plug-in behind every mechanism (`docs/specification.md` section 2).
 
 use std::sync::Arc;
 

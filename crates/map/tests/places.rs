@@ -149,7 +149,7 @@ fn an_empty_graph_and_one_without_a_way_back_are_refused() {
     one_way.arcs.clear();
     one_way.add(0, 1, 1.0, 30.0, true);
     let error = build(one_way, plan(PlacePlan::Nodes, Region::Everything)).unwrap_err().to_string();
-    assert!(error.contains("--undirected"), "{error}");
+    assert!(error.contains("`undirected`"), "{error}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::relevant::{Free, TieRule};
 use crate::rows::{Round, UserMatrix};
 use crate::{City, MechanismError, ObfuscationMatrix, Plan, RangeRule, Rows};
 
-/// What the optimiser proved about the programme it solved. Costs are per report (spec section 2).
+/// What the optimiser proved about the programme it solved. Costs are per report (`docs/specification.md` section 2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Proof {
     /// How the solve ended.
@@ -142,7 +142,7 @@ impl Built {
     }
 }
 
-/// The true cost per report over the rows really used: `sum_m p_m (loss_m . z_m) / sum_m p_m` (spec
+/// The true cost per report over the rows really used: `sum_m p_m (loss_m . z_m) / sum_m p_m` (`docs/specification.md`
 /// section 2). Priors that are zero everywhere count as equal.
 pub fn expected_cost(city: &City, rows: &Rows) -> f64 {
     let deployed = rows.deployed();

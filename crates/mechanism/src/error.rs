@@ -34,7 +34,7 @@ pub enum MechanismError {
     /// The neighbour threshold leaves places without any bound between them.
     #[error(
         "gamma: within {gamma_km:.3} km the places fall into {components} parts with no privacy between them; \
-         use --gamma {enough_km:.3}km or more, --all-pairs, or --allow-disconnected"
+         raise `gamma_km` to {enough_km:.3} km or more, compare all pairs (`notion`), or accept it (`allow_disconnected`)"
     )]
     Disconnected {
         /// The threshold asked for.
@@ -46,9 +46,9 @@ pub enum MechanismError {
     },
     /// A promise to people that a mechanism on places cannot keep.
     #[error(
-        "{kind} promises something between places, {spacing_m:.0} m apart, not between people, who stand anywhere; use --kind laplace, which \
-         keeps it for every two coordinates, or --epsilon {between_places}, which on this map is a factor of 2 within {radius_m:.0} m \
-         between people (finer places, lrgeo map build --cell, cost less of it)"
+        "{kind} promises something between places, {spacing_m:.0} m apart, not between people, who stand anywhere; use the kind `laplace`, which \
+         keeps it for every two coordinates, or an epsilon between places of {between_places}, which on this map is a factor of 2 within {radius_m:.0} m \
+         between people (finer places cost less of it)"
     )]
     NotForCoordinates {
         /// The name of the kind.

@@ -127,7 +127,7 @@ impl Meaning {
     }
 
     /// How many times as likely a report may be from one person as from another who is at most `km` away, wherever both stand.
-    /// Of a mechanism on places it is `exp(eps (d + rho + rho'))` (spec section 11), which does not go to one.
+    /// Of a mechanism on places it is `exp(eps (d + rho + rho'))` (`docs/specification.md` section 1), which does not go to one.
     pub fn factor_between_people(&self, km: f64) -> f64 {
         let along = (self.epsilon.value() * km).exp();
         match self.notion {
@@ -329,7 +329,7 @@ impl fmt::Display for Warning {
             Self::BetweenPlaces { km, factor, between_places, finer_km } => {
                 write!(
                     f,
-                    "the promise is between places: people {} apart may be told apart by a factor of {}, not {}; --kind laplace keeps \
+                    "the promise is between places: people {} apart may be told apart by a factor of {}, not {}; the kind `laplace` keeps \
                      it between people",
                     length(km),
                     times(factor),
@@ -338,7 +338,7 @@ impl fmt::Display for Warning {
                 match finer_km {
                     Some(km) => write!(
                         f,
-                        ", and finer places come nearer to it: cells of {} suit this epsilon (lrgeo map build --privacy)",
+                        ", and finer places come nearer to it: cells of {} suit this epsilon",
                         length((100.0 * km).round().max(1.0) / 100.0)
                     ),
                     None => Ok(()),

@@ -107,7 +107,7 @@ pub fn build(
 ) -> Result<Verified, MechanismError> {
     plan.check(city)?;
     if kind.per_user() && plan.users.is_empty() {
-        let reason = format!("{} is made for users; say where they are with --users", kind.name());
+        let reason = format!("{} is made for users; say where they are in `users`", kind.name());
         return Err(MechanismError::invalid("users", reason));
     }
     if plan.notion == Notion::Coordinates && !kind.is_for_coordinates() {

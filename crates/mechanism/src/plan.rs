@@ -1,4 +1,4 @@
-//! What to build: epsilon, notion, radii, users (spec sections 1, 4 and 7).
+//! What to build: epsilon, notion, radii, users (`docs/specification.md` sections 1, 4 and 7).
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use lrgeo_tiles::{Epsilon, Notion};
 
 use crate::{Geography, MechanismError};
 
-/// Whose range decides what is tied (spec section 4).
+/// Whose range decides what is tied (`docs/specification.md` section 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RangeRule {
     /// The paper's letter: the range O_m of the user, for all rows of its matrix.
@@ -209,7 +209,7 @@ impl Plan {
         Self::with_radii(epsilon, Notion::Within { gamma_km }, radii)
     }
 
-    /// The paper's letter, whatever the map (spec section 11): range *own*, r_obf 4 km, and ExpMech by cost with
+    /// The paper's letter, whatever the map (`docs/specification.md` section 7): range *own*, r_obf 4 km, and ExpMech by cost with
     /// its nominal epsilon. r_exp is not printed; it is at most r_obf, and this is the largest. Of the relevant
     /// places 20 are sampled, as in the authors' code, where within Gamma there would be the whole map.
     pub fn paper() -> Result<Self, MechanismError> {
@@ -224,7 +224,7 @@ impl Plan {
         })
     }
 
-    /// The `practical` settings of spec section 7, whatever the map, with the r_exp that the sweep of spec section 11 gives.
+    /// The `practical` settings of `docs/specification.md` section 7, whatever the map, with the r_exp that the sweep of `lrgeo reproduce --only radii` gives.
     pub fn practical() -> Result<Self, MechanismError> {
         let radii = Radii { relevant: 2.0, relevant_max: None, exponential: 1.5, obfuscation: 4.0 };
         Self::as_printed(2.0, radii)
@@ -277,10 +277,10 @@ impl Plan {
     pub fn check(&self, places: &Geography) -> Result<(), MechanismError> {
         let Radii { relevant, relevant_max, exponential, obfuscation } = self.radii;
         let named = [
-            ("lr-radius", relevant),
-            ("exp-radius", exponential),
-            ("obf-radius", obfuscation),
-            ("gamma", self.notion.reach_km()),
+            ("radii.relevant", relevant),
+            ("radii.exponential", exponential),
+            ("radii.obfuscation", obfuscation),
+            ("gamma_km", self.notion.reach_km()),
         ];
         for (field, value) in named {
             if value.is_nan() || value <= 0.0 {
@@ -290,9 +290,9 @@ impl Plan {
         }
         if exponential > obfuscation {
             let reason = format!(
-                "r_exp = {exponential} km is larger than r_obf = {obfuscation} km; raise --obf-radius or lower --exp-radius"
+                "r_exp = {exponential} km is larger than r_obf = {obfuscation} km; raise `radii.obfuscation` or lower `radii.exponential`"
             );
-            return Err(MechanismError::invalid("exp-radius", reason));
+            return Err(MechanismError::invalid("radii.exponential", reason));
         }
         if let Notion::Within { gamma_km } = self.notion
             && relevant < gamma_km
@@ -300,12 +300,12 @@ impl Plan {
         {
             let reason = format!(
                 "Gamma = {relevant} km is smaller than gamma = {gamma_km} km, so neighbours would not be relevant; \
-                 raise --lr-radius or lower --gamma"
+                 raise `radii.relevant` or lower `gamma_km`"
             );
-            return Err(MechanismError::invalid("lr-radius", reason));
+            return Err(MechanismError::invalid("radii.relevant", reason));
         }
         if relevant_max == Some(0) {
-            return Err(MechanismError::invalid("lr-max", "must be at least 1"));
+            return Err(MechanismError::invalid("radii.relevant_max", "must be at least 1"));
         }
         if let Some(count) = self.alike {
             if count == 0 || count > places.places() {

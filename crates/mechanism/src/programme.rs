@@ -14,7 +14,7 @@ use crate::{City, MechanismError, ObfuscationMatrix, Plan, Proof};
 /// Up to here the all-pairs notion gets an arc for every pair, and loses nothing to a spanner.
 const COMPLETE_PLACES: usize = 100;
 
-/// Programmes are solved at an epsilon that is smaller by this part (spec section 6): more than the
+/// Programmes are solved at an epsilon that is smaller by this part (`docs/specification.md` section 6): more than the
 /// rounding of distances, of the solver and of the sampler together, at a cost of the same order.
 const SHRINKAGE: f64 = 1e-8;
 
@@ -246,7 +246,7 @@ pub fn ensure_dense(city: &City) -> Result<(), MechanismError> {
         what: "places of a mechanism with a whole matrix",
         asked: city.places() as u64,
         limit: LARGEST_DENSE as u64,
-        advice: "use --kind published, or a coarser map",
+        advice: "use the kind `published`, or a coarser map",
     }))
 }
 

@@ -1,5 +1,5 @@
 //! Locally relevant places, obfuscation ranges, and which entries are tied (sections 4.1 and 4.3 of
-//! the paper, spec section 4).
+//! the paper, `docs/specification.md` section 4).
 
 use std::sync::Arc;
 

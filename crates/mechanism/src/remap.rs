@@ -1,4 +1,4 @@
-//! Optimal remapping (Chatzikokolakis, ElSalamouny and Palamidessi, PETS 2017; spec section 11).
+//! Optimal remapping (Chatzikokolakis, ElSalamouny and Palamidessi, PETS 2017; `docs/specification.md` section 8).
 //!
 //! Each report k is replaced by the place that costs least given the prior and the mechanism:
 //! `argmin_g sum_i p_i z_ik c(i, g)`. It looks at the report alone, never at where somebody is, so the guarantee stays; and since a

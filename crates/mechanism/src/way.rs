@@ -119,8 +119,8 @@ fn ensure_same_places(name: &str, map: &Map, other: &Map) -> Result<(), Mechanis
         return Ok(());
     }
     let reason = format!(
-        "way {name}: its map has {} places, the city {}, or others; build both from the same places \
-         (`lrgeo map export --places-csv`, then `lrgeo map build --places`), with a --snap that keeps all of them",
+        "way {name}: its map has {} places, the city {}, or others; build its map for the places \
+         of the other (`same_places`), with a `snap` that keeps all of them",
         there.len(),
         here.len()
     );

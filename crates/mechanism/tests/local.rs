@@ -1,4 +1,4 @@
-//! The programme that a phone solves by itself with a public y (spec section 9, `local`).
+//! The programme that a phone solves by itself with a public y (`docs/specification.md` section 9, `local`).
 
 #[path = "common/city.rs"]
 mod city;

@@ -70,7 +70,7 @@ fn rows_are_measured_as_by_hand() {
 
 #[test]
 fn the_settings_of_the_paper_are_warned_about() {
-    // Spec section 9: at 0.47 km, eps = 10/km is nearly no privacy.
+    // `docs/specification.md` section 9: at 0.47 km, eps = 10/km is nearly no privacy.
     let places = grid(12, 0.47);
     let prior = vec![1.0; places.len()];
     let of = |epsilon: f64| {

@@ -125,7 +125,7 @@ fn the_guarantee_of_theorem_4_4_holds_in_every_round() {
     }
 }
 
-/// Spec section 4: the paper's rule fails for rows that are not deployed, which is why ours is the
+/// `docs/specification.md` section 4: the paper's rule fails for rows that are not deployed, which is why ours is the
 /// default.
 #[test]
 fn under_own_tied_entries_of_other_rows_may_violate_and_under_each_they_do_not() {
@@ -305,7 +305,7 @@ fn the_programme_of_a_round_does_not_grow_with_the_map() {
     assert!(large <= small + 2, "{small} columns on the small map, {large} on the large one");
 }
 
-/// Both engines solve the same programme, each to a gap of 1e-6 (spec section 5).
+/// Both engines solve the same programme, each to a gap of 1e-6 (`docs/specification.md` section 5).
 #[test]
 fn benders_and_column_generation_agree_on_a_round() {
     let city = city::block(2, 470.0, 150);

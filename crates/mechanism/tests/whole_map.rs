@@ -202,8 +202,8 @@ fn contradictions_are_refused_by_name() {
     };
     type Change = fn(&mut Plan);
     let cases: [(&str, &str, Change); 8] = [
-        ("lr-geo", "exp-radius", |p| p.radii.exponential = 9.0),
-        ("lr-geo", "lr-radius", |p| p.radii.relevant = 0.3),
+        ("lr-geo", "radii.exponential", |p| p.radii.exponential = 9.0),
+        ("lr-geo", "radii.relevant", |p| p.radii.relevant = 0.3),
         ("lr-geo", "users", |p| p.users = vec![]),
         ("lr-geo", "users", |p| p.users = vec![40]),
         ("lp", "epsilon", |p| p.epsilon = per_km(1e6)),

@@ -1,4 +1,4 @@
-//! What client and server say to each other (spec section 9; sections 4.2-4.5 of the paper).
+//! What client and server say to each other (`docs/specification.md` section 9; sections 4.2-4.5 of the paper).
 //!
 //! The messages are sorted by what they disclose, because that is what matters about them:
 //!

@@ -82,8 +82,8 @@ impl Chain {
         }
         let Some(old) = retiring.filter(|old| old.public() == named) else {
             let reason = format!(
-                "clients expect the next manifest to be signed by {named}; start with that key, or hand over from it with \
-                 --retiring-key KEYFILE"
+                "clients expect the next manifest to be signed by {named}; start with that key, or hand over from it \
+                 (`retiring_key`)"
             );
             return Err(ServerError::Setting { field: "key", reason });
         };

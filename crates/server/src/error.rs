@@ -36,7 +36,7 @@ pub enum ServerError {
         error: std::io::Error,
     },
     /// The tiles given are not for this map or not signed with this key.
-    #[error("{}: {error}; publish them again with `lrgeo publish --key {}`, or leave --tiles out", path.display(), key.display())]
+    #[error("{}: {error}; publish them again, signed with the key {}, or leave `tiles` out", path.display(), key.display())]
     Tiles {
         /// The directory.
         path: PathBuf,
@@ -46,7 +46,7 @@ pub enum ServerError {
         error: Box<PublishError>,
     },
     /// The address cannot be listened on.
-    #[error("{address}: {error}; choose another with --listen")]
+    #[error("{address}: {error}; choose another `listen`")]
     Listen {
         /// Which.
         address: String,

@@ -1,5 +1,5 @@
 //! The service: publishes a mechanism in tiles, holds rounds of the paper's protocol, takes reports
-//! and answers them (spec section 9).
+//! and answers them (`docs/specification.md` section 9).
 //!
 //! [`catalogue`] is what is the same for everybody, `rounds` what is not; `store` survives the
 //! process; `http` is a thin layer over them. Nothing here ever learns or logs where a user is.

@@ -37,7 +37,7 @@ fn tighten(path: &Path, wanted: u32) -> Result<(), ServerError> {
         return Ok(());
     }
     if mode & STICKY != 0 {
-        let shared = "is shared with other accounts; choose a directory of its own with --data";
+        let shared = "is shared with other accounts; choose a directory of its own for `data`";
         return Err(io()(std::io::Error::new(std::io::ErrorKind::PermissionDenied, shared)));
     }
     tracing::warn!(path = %path.display(), "others could read this; now only its owner can");

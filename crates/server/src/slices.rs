@@ -1,4 +1,4 @@
-//! Fixed slices of the cost table, one per published tile (spec section 9, `local`): whoever fetches one
+//! Fixed slices of the cost table, one per published tile (`docs/specification.md` section 9, `local`): whoever fetches one
 //! says no more than whoever fetches the tile itself.
 
 use std::collections::BTreeSet;

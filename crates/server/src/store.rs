@@ -71,7 +71,7 @@ impl Store {
         let database = redb::Builder::new().create_file(file).map_err(|error| {
             failed(match error {
                 redb::DatabaseError::DatabaseAlreadyOpen => {
-                    "is in use by another server; stop it, or choose another --data".to_owned()
+                    "is in use by another server; stop it, or choose another `data`".to_owned()
                 }
                 other => format!("{other}; move it away to begin anew"),
             })

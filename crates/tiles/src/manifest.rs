@@ -41,7 +41,7 @@ pub struct Optimum {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
-    /// `every pair`, or `chained` along the pairs of a witness (spec section 6).
+    /// `every pair`, or `chained` along the pairs of a witness (`docs/specification.md` section 6).
     pub method: String,
     /// Ordered pairs of places that were compared.
     pub pairs: u64,

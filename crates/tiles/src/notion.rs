@@ -2,7 +2,7 @@
 
 use crate::Epsilon;
 
-/// Which pairs of places must have nearly equal reports (spec section 1). Costs are compared only
+/// Which pairs of places must have nearly equal reports (`docs/specification.md` section 1). Costs are compared only
 /// within one notion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Notion {
@@ -14,7 +14,7 @@ pub enum Notion {
     },
     /// The same for every pair of places.
     AllPairs,
-    /// The same for every two coordinates of the service area, wherever people stand (spec section 11). Words like "factor 2
+    /// The same for every two coordinates of the service area, wherever people stand (`docs/specification.md` section 1). Words like "factor 2
     /// within 300 m" are a promise of this kind.
     Coordinates,
 }

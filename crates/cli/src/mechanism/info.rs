@@ -11,7 +11,7 @@ use lrgeo_tiles::{Cover, Distribution, Notion, Privacy};
 use serde_json::json;
 
 use super::open;
-use crate::failure::Failure;
+use crate::failure::{Failure, in_options};
 use crate::ui::{Ui, count};
 
 /// The note that keeps the words in which a promise was asked for.
@@ -141,7 +141,7 @@ fn rows(built: &Built) -> String {
 /// What to think about before using it.
 pub fn warn(built: &Built, ui: &Ui) -> Result<(), Failure> {
     for (name, text) in built.notes.iter().filter(|(name, _)| name == STOPPED_EARLY) {
-        ui.remark(format!("warning: {name}: {text}"));
+        ui.remark(format!("warning: {name}: {}", in_options(text)));
     }
     for warning in meaning(built)?.warnings() {
         ui.remark(format!("warning: {warning}"));

@@ -19,7 +19,7 @@ pub fn choose_centre(relevant: &[u32], draws: &mut dyn Draws) -> Result<u32, Cli
     Ok(relevant[draws.below(relevant.len())?])
 }
 
-/// The circle that has every place a user needs, whichever relevant place is its centre (Proposition 4.3; spec
+/// The circle that has every place a user needs, whichever relevant place is its centre (Proposition 4.3; `docs/specification.md`
 /// section 3). Its radius is the same for everybody.
 pub fn circle(described: &Described, centre: u32) -> Circle {
     let radii = described.plan.radii;

@@ -88,7 +88,7 @@ pub enum LedgerError {
     /// The cap for ever is reached.
     #[error(
         "the privacy budget of a lifetime is used up: {spent} of {cap}/km spent, and this report would cost {asked}/km. Near where a \
-         report was drawn before it still works; if you want to tell more about yourself, `lrgeo client policy --lifetime`"
+         report was drawn before it still works; if you want to tell more about yourself, raise `policy.lifetime_per_km`"
     )]
     OverLifetime {
         /// In 1/km.
@@ -101,7 +101,7 @@ pub enum LedgerError {
     /// The clock cannot be believed.
     #[error(
         "the clock stands {hours:.1} h before a time that was seen already, so nobody knows what was spent today; \
-         set the clock right, or `lrgeo client reset --ledger` if it was wrong before"
+         set the clock right, or forget what was spent (`state.ledger`) if it was wrong before"
     )]
     ClockBackwards {
         /// By how much.
@@ -176,11 +176,9 @@ impl Ledger {
         if !fits(spent, cap) {
             let advice = match epsilon > cap {
                 true => format!(
-                    "this server's epsilon alone is above your cap: use another, or `lrgeo client policy --per-period {epsilon}/km`"
+                    "this server's epsilon alone is above your cap: use another, or raise `policy.per_period` to {epsilon}/km"
                 ),
-                false => {
-                    "wait, or raise the cap with `lrgeo client policy --per-period`".to_owned()
-                }
+                false => "wait, or raise `policy.per_period`".to_owned(),
             };
             let period_hours = limit.period_seconds as f64 / 3600.0;
             return Err(LedgerError::OverCap { spent, cap, period_hours, asked: epsilon, advice });

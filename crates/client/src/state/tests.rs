@@ -45,7 +45,7 @@ fn the_cap_holds_within_every_period() {
     let balance = ledger.balance(&POLICY, now + 10);
     assert_eq!((balance.spent_per_km, balance.left_per_km), (20.0, 0.0));
     let over = ledger.spend(&POLICY, now + 11, 0.001).unwrap_err();
-    assert!(over.to_string().contains("lrgeo client policy --per-period"), "{over}");
+    assert!(over.to_string().contains("`policy.per_period`"), "{over}");
     assert_eq!(ledger.spends.len(), 10, "a refused spend leaves no trace");
     // The first spend is a whole period old: exactly one more fits.
     assert!(ledger.allow(&POLICY, now + DAY - 1, 2.0).is_err());
@@ -85,7 +85,7 @@ fn a_lifetime_is_a_lifetime() {
     assert_eq!(ledger.spends.len(), 1);
     let over = ledger.spend(&policy, 26 * 400 * DAY, 0.1).unwrap_err();
     assert!(matches!(over, LedgerError::OverLifetime { .. }), "{over}");
-    assert!(over.to_string().contains("--lifetime"));
+    assert!(over.to_string().contains("`policy.lifetime_per_km`"));
     assert_eq!(ledger.balance(&policy, 26 * 400 * DAY).lifetime_left_per_km, 0.0);
     assert!(ledger.spend(&Policy::default(), 26 * 400 * DAY, 0.1).is_ok());
 }

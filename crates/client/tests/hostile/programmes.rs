@@ -83,7 +83,7 @@ fn further_lies_about_programmes() {
         ("infinite radii", Mode::Local, Expect::Lie("a phone cannot look"), |o| {
             o.description.parameters.obfuscation_km = f64::INFINITY;
         }),
-        ("r_exp beyond r_obf", Mode::Local, Expect::Lie("exp-radius"), |o| {
+        ("r_exp beyond r_obf", Mode::Local, Expect::Lie("radii.exponential"), |o| {
             o.description.parameters.exponential_km = 1e3;
         }),
         ("an epsilon of nothing", Mode::Local, Expect::Refused, |o| {

@@ -1,4 +1,4 @@
-//! What leaks besides the report: the attacks that the paper leaves out (spec section 9).
+//! What leaks besides the report: the attacks that the paper leaves out (`docs/specification.md` section 9).
 //!
 //! Every attack names a user's place from what it sees, and is judged alike ([`Success`]): how often the
 //! first guess or one of five is right, how many places explain the observation as well, how far off the

@@ -1,4 +1,4 @@
-//! A user who stays and reports again and again, with fresh randomness each time (spec section 9).
+//! A user who stays and reports again and again, with fresh randomness each time (`docs/specification.md` section 9).
 //!
 //! Two attackers: one takes the place nearest to the mean of the reports and needs to know nothing, the
 //! other knows the mechanism and multiplies likelihoods. Remembering the report is the defence: then n

@@ -1,5 +1,5 @@
 //! Repeated requests for circles of the cost table, each around a fresh random relevant place v_a: the
-//! user is relevant to all of the centres (spec section 9).
+//! user is relevant to all of the centres (`docs/specification.md` section 9).
 
 use lrgeo_geo::rng::SplitMix;
 use lrgeo_map::neighbours::NeighbourGraph;

@@ -1,4 +1,4 @@
-//! The target distribution from the cost table (spec section 3): `beta(i,k) = sum_l q_l |tc(i,l) - tc(k,l)|` is
+//! The target distribution from the cost table (`docs/specification.md` section 3): `beta(i,k) = sum_l q_l |tc(i,l) - tc(k,l)|` is
 //! linear in q, and tc is public, so non-negative least squares on enough of the table gives q.
 
 use lrgeo_geo::rng::SplitMix;

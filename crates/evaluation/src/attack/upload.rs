@@ -1,4 +1,4 @@
-//! The server of the paper's protocol looks at one upload and names the place (spec section 9).
+//! The server of the paper's protocol looks at one upload and names the place (`docs/specification.md` section 9).
 //!
 //! The map is public, so it works out what a user at each place would have uploaded and compares. The
 //! rows of an upload have no names; that does not help.
@@ -75,9 +75,9 @@ impl<'a> Fingerprints<'a> {
         if distances > MOST_DISTANCES {
             let reason = format!(
                 "the uploads of all places hold {distances} distances, more than the {MOST_DISTANCES} that are \
-                 compared at once; lower --lr-radius or take a map with fewer places"
+                 compared at once; lower `radii.relevant` or take a map with fewer places"
             );
-            return Err(MechanismError::invalid("lr-radius", reason));
+            return Err(MechanismError::invalid("radii.relevant", reason));
         }
         let rule = TieRule::of(plan, places)?;
         progress.begin("uploads of all places", places.places() as u64);

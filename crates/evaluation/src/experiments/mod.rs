@@ -1,4 +1,4 @@
-//! The experiments of the paper's section 5, with the settings of spec section 7.
+//! The experiments of the paper's section 5, with the settings of `docs/specification.md` section 7.
 //!
 //! Each is a function that measures through a [`Notebook`] and returns figures; [`EXPERIMENTS`] lists
 //! them in the order of the paper.
@@ -124,7 +124,7 @@ struct Setting {
     targets: Targets,
 }
 
-/// The paper's letter, and what we would choose (spec sections 7 and 11).
+/// The paper's letter, and what we would choose (`docs/specification.md` section 7).
 fn settings() -> Result<[Setting; 2], MechanismError> {
     Ok([
         Setting { name: "paper", plan: Plan::paper()?, targets: Targets::Uniform },

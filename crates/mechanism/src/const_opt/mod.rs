@@ -38,7 +38,7 @@ impl Mechanism for ConstOpt {
     ) -> Result<Made, MechanismError> {
         ensure_dense(city)?;
         let constraints = Constraints::new(city, plan, progress)?;
-        // As a baseline its kernel has no range (spec section 4).
+        // As a baseline its kernel has no range (`docs/specification.md` section 4).
         let rule = TieRule {
             epsilon: constraints.epsilon,
             range: RangeRule::Each,
@@ -62,7 +62,7 @@ impl Mechanism for ConstOpt {
     }
 }
 
-/// The y that a server publishes, so that a phone can solve its own programme alone (spec section 9,
+/// The y that a server publishes, so that a phone can solve its own programme alone (`docs/specification.md` section 9,
 /// `local`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublicY {

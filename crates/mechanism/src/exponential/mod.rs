@@ -2,7 +2,7 @@
 //! `exp(-a s_ik / 2)`, where the score s is the distance or the loss.
 //!
 //! Departure: the paper writes the cost in the exponent; its authors' code, and geo-
-//! indistinguishability, use the distance (spec section 8). Both are offered. The exponent a is only
+//! indistinguishability, use the distance (`docs/specification.md` section 8). Both are offered. The exponent a is only
 //! the *nominal* epsilon; [`real`] says what it amounts to and finds the exponent that amounts to
 //! what was asked for.
 

@@ -2,7 +2,7 @@
 //!
 //! With `ln z_ik = -(a/2) s_ik - ln S_i`, the largest `ln z_ik - ln z_jk` over all columns k is
 //! `(a/2) M_ij + ln S_j - ln S_i` with `M_ij = max_k (s_jk - s_ik)`, which does not depend on a. By
-//! distance `M_ij = d_ij` (take k = i), hence the `a/2 + max |ln S_i - ln S_j| / d_ij` of spec
+//! distance `M_ij = d_ij` (take k = i), hence the `a/2 + max |ln S_i - ln S_j| / d_ij` of `docs/specification.md`
 //! section 8; by cost M is found once by looking at every column.
 
 use std::borrow::Cow;

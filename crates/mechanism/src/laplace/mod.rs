@@ -1,4 +1,4 @@
-//! The planar Laplace mechanism (Andrés et al., CCS 2013), snapped to the places (spec section 8).
+//! The planar Laplace mechanism (Andrés et al., CCS 2013), snapped to the places (`docs/specification.md` section 8).
 //!
 //! Noise with density `eps^2/(2 pi) e^(-eps r)` is added to the true place and the nearest place is
 //! reported. As a matrix: entry (i, k) is the mass that the noise around i has in the Voronoi

@@ -10,7 +10,7 @@ use crate::relevant::{TieRule, relevant_places};
 use crate::{Beyond, City, Geography, Plan, RangeRule};
 
 /// The coefficients of a user's LR-OMG (Eq. 14-17): what is uploaded. Rows have no names in it;
-/// columns do, because users share y (spec section 9 says what that discloses).
+/// columns do, because users share y (`docs/specification.md` section 9 says what that discloses).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coefficients {
     /// How many relevant places.

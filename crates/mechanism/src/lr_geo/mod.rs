@@ -139,7 +139,7 @@ fn notes(city: &City, plan: &Plan, rule: &TieRule) -> Vec<(&'static str, String)
     let outside = city.places() as f64 * rule.outside();
     if outside > 0.01 {
         let text = format!(
-            "K exp(-eps r_obf / 2) = {outside:.2}: reports out of range are not rare; raise --obf-radius"
+            "K exp(-eps r_obf / 2) = {outside:.2}: reports out of range are not rare; raise `radii.obfuscation`"
         );
         notes.push(("warning", text));
     }

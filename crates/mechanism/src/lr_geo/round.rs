@@ -49,7 +49,7 @@ impl Programme {
         Ok(Self { reports, ..programme })
     }
 
-    /// The programme of one user with a public y (spec section 9, `local`): tied entries are
+    /// The programme of one user with a public y (`docs/specification.md` section 9, `local`): tied entries are
     /// constants, so nobody else is needed. All places are columns, since what is tied outside the
     /// range counts in the row sums.
     pub fn alone(

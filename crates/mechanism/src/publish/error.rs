@@ -13,8 +13,8 @@ pub enum PublishError {
     Tiles(#[from] TileError),
     /// A mechanism made for the users of one round.
     #[error(
-        "`{kind}` was made for the users of one round; only a mechanism for the whole map can be published \
-         (`lrgeo mechanism build --kind published`)"
+        "`{kind}` was made for the users of one round; only a mechanism for the whole map can be published, \
+         such as `published`"
     )]
     PerUser {
         /// Its kind.

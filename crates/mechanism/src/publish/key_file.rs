@@ -48,6 +48,6 @@ pub fn open_key(path: &Path) -> Result<SecretKey, PublishError> {
             Some(seed) => Ok(SecretKey::from_seed(seed)?),
             None => refuse("is damaged: its second line is not a key"),
         },
-        _ => refuse("is not a secret key of lrgeo; `lrgeo key new` makes one"),
+        _ => refuse("is not a secret key of lrgeo; make a new one"),
     }
 }

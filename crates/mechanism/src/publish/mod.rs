@@ -1,4 +1,4 @@
-//! One mechanism for everybody, cut into public tiles and signed (spec section 9, `published`).
+//! One mechanism for everybody, cut into public tiles and signed (`docs/specification.md` section 9, `published`).
 //!
 //! The operator's side: [`publish`] makes a [`Publication`], [`Publication::write`] puts it into a directory, [`Directory`] reads that
 //! again. What the files are, and how a phone reads them without trust, is `lrgeo_tiles`; `docs/tiles.md` describes both.

@@ -1,5 +1,5 @@
 //! The mechanism that is published for everybody: near-optimal over the whole map, private between
-//! all pairs, from a hundred places to tens of thousands (spec section 9).
+//! all pairs, from a hundred places to tens of thousands (`docs/specification.md` section 9).
 
 use lrgeo_map::progress::Progress;
 use lrgeo_optim::solve;

@@ -1,7 +1,7 @@
 //! A sparse graph whose paths are nearly straight: how the all-pairs notion is had from few arcs.
 //!
 //! If `D_ij <= s d_ij` for every pair, a matrix that satisfies `z_ik <= exp(eps/s d_ij) z_jk` on the
-//! arcs satisfies `exp(eps d_ij)` for all pairs (spec section 1, Theorem 3.1).
+//! arcs satisfies `exp(eps d_ij)` for all pairs (`docs/specification.md` section 1, Theorem 3.1).
 
 mod graph;
 mod waypoints;

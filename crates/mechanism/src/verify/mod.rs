@@ -28,7 +28,7 @@ pub enum Method {
     /// Every pair of the notion, every report.
     EveryPair,
     /// The pairs of a witness, every report; every other pair by chaining their measured bounds
-    /// along shortest paths, or directly where that does not suffice (spec section 6).
+    /// along shortest paths, or directly where that does not suffice (`docs/specification.md` section 6).
     Chained,
     /// Every two coordinates and every report, in closed form ([`lrgeo_tiles::verify::coordinates`]).
     ClosedForm,

@@ -1,5 +1,5 @@
 //! The matrices of a round: what the paper promises of them, what is really used, and how the paper
-//! counts (Theorem 4.4, Proposition 4.5, spec section 7).
+//! counts (Theorem 4.4, Proposition 4.5, `docs/specification.md` section 7).
 
 use lrgeo_geo::parallel::*;
 use lrgeo_geo::{Coord, Located};

@@ -180,7 +180,7 @@ fn costs_between(random: &mut Random, from: &[Point], to: &[Point]) -> DenseCost
     DenseCost::new(from.len(), to.len(), values).unwrap()
 }
 
-/// The range rule *each* of spec section 4: free within `r_exp`, else tied.
+/// The range rule *each* of `docs/specification.md` section 4: free within `r_exp`, else tied.
 fn ties(places: &[Point], rows: &[usize], epsilon: f64, r_exp: f64, r_obf: f64) -> Ties {
     let entries: Vec<Option<f64>> = rows
         .iter()

@@ -1,4 +1,4 @@
-//! Drawing a report: from whole-number weights, with the operating system's randomness (spec
+//! Drawing a report: from whole-number weights, with the operating system's randomness (`docs/specification.md`
 //! section 6).
 //!
 //! Floating-point samplers leak through the gaps between their numbers. Here each probability
@@ -28,7 +28,7 @@ pub const TOTAL: u128 = 1 << TOTAL_BITS;
 /// moves no ratio by more than one part in 2^20.
 pub const SMALLEST_WEIGHT: u128 = 1 << 20;
 
-/// The constant that mechanisms add to every probability of every row (spec section 6): 2^-80.
+/// The constant that mechanisms add to every probability of every row (`docs/specification.md` section 6): 2^-80.
 ///
 /// Adding the same constant everywhere keeps Geo-Ind: `z_i + t <= e^(eps d) (z_j + t)` follows from
 /// `z_i <= e^(eps d) z_j`. It is so small that a row of a million places still adds up to one in

@@ -12,7 +12,7 @@ pub struct Pair {
     pub km: f64,
 }
 
-/// Inequalities `z_ik <= exp(eps d_ij) z_jk`, counted and measured (spec section 7).
+/// Inequalities `z_ik <= exp(eps d_ij) z_jk`, counted and measured (`docs/specification.md` section 7).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Finding {
     /// How many inequalities were checked.
