@@ -8,7 +8,15 @@ const ways = new Map();
 let next = 1;
 let ready;
 
+/** The linear algebra uses relaxed SIMD, which every Chromium since 114 has. Up to version 21 node has it behind a flag. */
+async function allowRelaxedSimd() {
+  if (!inNode || Number(process.versions.node.split(".")[0]) >= 22) return;
+  const { setFlagsFromString } = await import("node:v8");
+  setFlagsFromString("--experimental-wasm-relaxed-simd");
+}
+
 async function load(source) {
+  await allowRelaxedSimd();
   if (source === undefined && inNode) {
     const { readFile } = await import("node:fs/promises");
     source = await readFile(new URL("./wasm-local/lrgeo_bg.wasm", import.meta.url));
