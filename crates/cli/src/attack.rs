@@ -321,7 +321,7 @@ impl OnJourneys {
             let followed = |f: &Followed| {
                 let mut line = as_json(&f.attack);
                 line["draws_per_journey"] = json!(f.draws);
-                line["spent_per_km_per_journey"] = json!(f.spent_per_km);
+                line["journey_spent_per_km"] = json!(f.spent_per_km);
                 line
             };
             ui.json(&json!({
@@ -331,14 +331,14 @@ impl OnJourneys {
                 "seed": common.seed,
                 "journeys": users.len(),
                 "fixes": fixes,
-                "every_seconds": every_seconds,
+                "every_s": every_seconds,
                 "noise_km": noise_km,
                 "reuse_within_km": reuse_km,
                 "particles": effort.particles,
                 "misfit": effort.misfit,
-                "speeds_kmh": SPEEDS.map(|(name, kmh)| json!({ "name": name, "kmh": kmh })),
+                "speeds": SPEEDS.map(|(name, kmh)| json!({ "name": name, "speed_kmh": kmh })),
                 "results": all.iter().map(followed).collect::<Vec<_>>(),
-                "chance": chance.as_ref().map(as_json),
+                "by_chance": chance.as_ref().map(as_json),
             }));
             return Ok(());
         }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{ArgGroup, Args, Subcommand};
+use lrgeo_geo::Coord;
 use lrgeo_geo::units::Length;
 use lrgeo_map::import::read_losses;
 use lrgeo_map::map::Map;
@@ -13,6 +14,7 @@ use lrgeo_map::write_whole;
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::json;
 use crate::options::{Circle, Utility};
 use crate::ui::{Ui, count};
 
@@ -156,7 +158,7 @@ fn as_json(table: &CostTable) -> serde_json::Value {
         .map(|(tile, cells)| json!({"row": tile.row, "column": tile.column, "cells": cells.len()}))
         .collect();
     json!({
-        "map_version": table.map,
+        "map": table.map,
         "division": table.division().to_string(),
         "cell_km": table.division().length().km(),
         "cells": table.cells().len(),
@@ -214,9 +216,14 @@ impl Cut {
             ui.remark(format!("wrote {} cells to {}", count(slice.cells.len()), path.display()));
         }
         if self.json {
-            let coords: Vec<_> = slice.coords.iter().map(|c| [c.lat(), c.lon()]).collect();
+            let cell = |(number, &at): (&u32, &Coord)| {
+                let mut cell = json::coord(at);
+                cell["cell"] = (*number).into();
+                cell
+            };
+            let cells: Vec<_> = slice.cells.iter().zip(&slice.coords).map(cell).collect();
             let beta: Vec<&[f64]> = slice.beta.chunks_exact(slice.cells.len()).collect();
-            ui.json(&json!({"cells": slice.cells, "coords": coords, "unit": table.unit(), "beta": beta}));
+            ui.json(&json!({ "slice": cells, "unit": table.unit(), "beta": beta }));
         }
         Ok(())
     }

@@ -314,8 +314,8 @@ fn as_json(lines: &[Line], city: &City, without: Blind, seed: u64) -> serde_json
         value
     };
     json!({
-        "map": city.map().source.to_string(),
-        "version": city.version(),
+        "map": city.version(),
+        "source": city.map().source.to_string(),
         "places": city.places(),
         "spacing_km": city.spacing_km(),
         "seed": seed,

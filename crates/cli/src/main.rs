@@ -9,6 +9,7 @@ mod cost_table;
 mod demo;
 mod evaluate;
 mod failure;
+mod json;
 mod key;
 mod leak;
 mod map;
@@ -36,6 +37,7 @@ const EXAMPLES: &str = "\
 Examples, one per command:
   lrgeo demo                                              the whole story on a generated city
   lrgeo map build --osm city.osm.pbf --privacy \"factor 2 within 300 m\" -o city.lrmap
+  lrgeo map build --graphml osmnx.graphml --places h3:9 --prior census.geojson:population -o city.lrmap
   lrgeo map info city.lrmap --gamma 1km
   lrgeo map export city.lrmap --svg city.svg
   lrgeo cost-table build city.lrmap --cell 100m -o city.lrtable
@@ -48,6 +50,7 @@ Examples, one per command:
   lrgeo mechanism rows city.lrmech --points people.csv --npy rows.npy
   lrgeo verify city.lrmech
   lrgeo obfuscate city.lrmech --at 64.14,-21.92
+  lrgeo obfuscate city.lrmech --points people.csv -o reports.parquet
   lrgeo compare --demo --places 100
   lrgeo evaluate city.lrmech laplace exp --map city.lrmap -o evaluation
   lrgeo attack upload city.lrmap

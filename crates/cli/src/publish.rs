@@ -11,6 +11,7 @@ use lrgeo_tiles::{Issued, LEAST_PLACES, LONGEST_DAYS, Link, Manifest};
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::json;
 use crate::key;
 use crate::mechanism::open_verified;
 use crate::tiles;
@@ -98,7 +99,7 @@ impl Publish {
                 "public_key": key.public().to_string(),
                 "map": manifest.map,
                 "mechanism": manifest.mechanism,
-                "promise": built.guarantee.to_string(),
+                "promise": json::promise(&built.guarantee),
                 "expected_cost": manifest.expected_cost,
                 "bytes": size(&publication),
                 "noise": manifest.noise,

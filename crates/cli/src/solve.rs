@@ -175,20 +175,20 @@ fn account(engine: Engine, problem: &Problem, solution: &Solution) -> serde_json
         "engine": engine.as_str(),
         "rows": problem.rows(),
         "columns_of_matrix": problem.columns(),
-        "eps_spacing": eps_spacing(problem),
+        "epsilon_spacing": eps_spacing(problem),
         "objective": solution.objective,
         "lower_bound": solution.lower_bound,
         "gap": finite(solution.gap),
         "iterations": solution.iterations,
         "columns": solution.columns,
-        "seconds": solution.seconds,
+        "elapsed_s": solution.seconds,
         "worst_log_excess": finite(solution.certificate.worst_log_excess),
         "worst_row_sum_error": solution.certificate.worst_row_sum_error,
         "trace": solution.trace.iter().map(|point| json!({
             "iteration": point.iteration,
             "upper_bound": finite(point.upper_bound),
             "lower_bound": point.lower_bound,
-            "seconds": point.seconds,
+            "elapsed_s": point.seconds,
         })).collect::<Vec<_>>(),
     })
 }

@@ -11,6 +11,7 @@ use lrgeo_tiles::verify::Finding;
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::json;
 use crate::mechanism::open;
 use crate::ui::{Ui, count};
 
@@ -60,14 +61,14 @@ impl Verify {
         if self.json {
             let counted = counted.as_ref().map(|counted| {
                 let mut found = as_json(&counted.finding);
-                found["ratio_among_reported"] = counted.among_reported.into();
-                found["bound"] = counted.bound.into();
+                found["violation_ratio_among_reported"] = counted.among_reported.into();
+                found["violation_bound"] = counted.bound.into();
                 found
             });
             ui.json(&json!({
                 "mechanism": fingerprint,
                 "map": built.map.to_string(),
-                "promise": built.guarantee.to_string(),
+                "promise": json::promise(&built.guarantee),
                 "holds": verdict.holds(),
                 "method": match verdict.method {
                     Method::EveryPair => "every-pair",
@@ -163,7 +164,7 @@ fn as_json(found: &Finding) -> serde_json::Value {
         "pairs": found.pairs,
         "violated_pairs": found.violated_pairs,
         "worst_log_excess": finite(found.worst_log_excess),
-        "effective_epsilon": finite(found.effective_epsilon),
+        "effective_epsilon_per_km": finite(found.effective_epsilon),
         "violating_mass": found.violating_mass,
         "largest_error": found.largest_error,
     })

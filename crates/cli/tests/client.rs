@@ -1,77 +1,14 @@
 //! `lrgeo client` as a person runs it, against `lrgeo serve`.
 
-use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+mod common;
 
+use std::io::Write;
+use std::process::Stdio;
+
+use common::served::Served;
 use serde_json::Value;
 
-/// A directory with a running server; both are gone when the test ends.
-struct Served {
-    folder: PathBuf,
-    server: Child,
-    address: String,
-    /// A server whose output nobody can take would stop.
-    _said: BufReader<ChildStdout>,
-}
-
 const AT: &str = "46.0031,-30.0017";
-
-impl Served {
-    fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("lrgeo-ask-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let run = |arguments: &str| {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_lrgeo"));
-            command.args(arguments.split_whitespace()).current_dir(&folder);
-            command
-        };
-        assert!(run("map build --demo --cell 900m -o demo.lrmap -q").status().unwrap().success());
-        let config = "[rounds]\nwindow_seconds = 0.2\n";
-        std::fs::write(folder.join("server.toml"), config).unwrap();
-        let serve =
-            "serve --map demo.lrmap --config server.toml --data data --listen 127.0.0.1:0 -q";
-        let mut server = run(serve).stdout(Stdio::piped()).spawn().unwrap();
-        let mut first = String::new();
-        let mut said = BufReader::new(server.stdout.take().unwrap());
-        said.read_line(&mut first).unwrap();
-        let address = first.trim().strip_prefix("listening on ").expect("an address").to_owned();
-        Self { folder, server, address, _said: said }
-    }
-
-    fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lrgeo"));
-        command.args(["client"]).args(arguments.split_whitespace());
-        command.current_dir(&self.folder).env("XDG_STATE_HOME", self.folder.join("home"));
-        command
-    }
-
-    fn run(&self, arguments: &str) -> Output {
-        self.command(arguments).output().unwrap()
-    }
-
-    fn json(&self, arguments: &str) -> Value {
-        let output = self.run(arguments);
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "lrgeo client {arguments}: {error}");
-        serde_json::from_slice(&output.stdout).unwrap()
-    }
-
-    /// Runs a command that must fail with this code; gives back what it says.
-    fn fail(&self, code: i32, arguments: &str) -> String {
-        let output = self.run(arguments);
-        assert_eq!(output.status.code(), Some(code), "lrgeo client {arguments}");
-        String::from_utf8(output.stderr).unwrap()
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
 
 #[test]
 fn a_person_reports_and_looks_after_what_is_remembered() {
@@ -108,7 +45,7 @@ fn a_person_reports_and_looks_after_what_is_remembered() {
         (&true.into(), &"coordinates".into())
     );
     assert_eq!(drawn["properties"]["balance"]["left_per_km"], 18.0);
-    assert_eq!(drawn["properties"]["targets"].as_array().unwrap().len(), 3);
+    assert_eq!(drawn["properties"]["nearest_targets"].as_array().unwrap().len(), 3);
     let mut again = served
         .command(&format!("{ask} --at - --mode local --targets 0"))
         .stdin(Stdio::piped())
@@ -119,10 +56,10 @@ fn a_person_reports_and_looks_after_what_is_remembered() {
     let known: Value = serde_json::from_slice(&again.wait_with_output().unwrap().stdout).unwrap();
     assert_eq!(known["geometry"], drawn["geometry"]);
     assert_eq!(known["properties"]["spent_per_km"], 0.0);
-    assert!(known["properties"]["remembered"].is_string());
+    assert!(known["properties"]["drawn"].is_string());
 
     // Nearby nothing new is drawn; how near is the owner's to say.
-    assert_eq!(drawn["properties"]["reused_within_m"], 500.0);
+    assert_eq!(drawn["properties"]["reuse_within_km"], 0.5);
     let nearby = served.json(&format!("{ask} --at 46.0051,-30.0027 --targets 0"));
     assert_eq!(nearby["geometry"], drawn["geometry"]);
     let policy = served.json("policy --reuse-within 300m --json");
@@ -154,7 +91,7 @@ fn a_person_reports_and_looks_after_what_is_remembered() {
     // Status, limit, reset.
     let status = served.json("status --json");
     assert_eq!(status["reports"].as_array().unwrap().len(), 3);
-    let spent = status["ledger"]["spent_per_km"].as_f64().unwrap();
+    let spent = status["balance"]["spent_per_km"].as_f64().unwrap();
     // Two of the three from own matrices, at what was measured of them.
     assert!((6.0..6.7).contains(&spent), "{spent}");
     assert_eq!(status["offload_understood"], true);
@@ -165,7 +102,7 @@ fn a_person_reports_and_looks_after_what_is_remembered() {
         "{text}"
     );
     let limit = served.json("policy --per-period 7/km --period 7d --json");
-    assert_eq!(limit["balance"]["limit"]["period_seconds"], 604_800);
+    assert_eq!(limit["balance"]["period_s"], 604_800);
     assert!(limit["balance"]["left_per_km"].as_f64().unwrap() < 1.001);
     let over = served.fail(1, &format!("{ask} --at 45.9931,-30.0017"));
     assert!(over.contains("budget is used up") && over.contains("lrgeo client policy"), "{over}");
@@ -173,7 +110,7 @@ fn a_person_reports_and_looks_after_what_is_remembered() {
     assert!(served.run("reset --ledger --reports --yes").status.success());
     let status = served.json("status --json");
     assert_eq!(
-        (status["reports"].as_array().unwrap().len(), &status["ledger"]["spent_per_km"]),
+        (status["reports"].as_array().unwrap().len(), &status["balance"]["spent_per_km"]),
         (0, &0.0.into())
     );
     assert_eq!(status["servers"].as_array().unwrap().len(), 1);
@@ -190,7 +127,7 @@ fn a_config_file_says_the_rest() {
     served.json("policy --protects relevant-places --least-relevant 3 --least-places 10 --state mine.json --json");
     let drawn = served.json(&format!("obfuscate --config client.toml --at {AT} --json -q"));
     assert_eq!(drawn["properties"]["mode"], "local");
-    assert_eq!(drawn["properties"]["targets"].as_array().unwrap().len(), 1);
+    assert_eq!(drawn["properties"]["nearest_targets"].as_array().unwrap().len(), 1);
     assert!(served.folder.join("mine.json").exists());
     // What the command line says goes first.
     let other = served

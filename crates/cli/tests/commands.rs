@@ -83,10 +83,10 @@ fn from_the_demo_city_to_a_slice_of_its_cost_table() {
     let scratch = Scratch::new("flow");
     let built = scratch.json("map build --demo --cell 600m -o a.lrmap --json");
     let info = scratch.json("map info a.lrmap --gamma 1.3km --json");
-    assert_eq!(built["version"], info["version"]);
+    assert_eq!(built["map"], info["map"]);
     assert_eq!(built["places"], info["places"]);
-    let side = |i: usize| info["bbox"][i].as_f64().unwrap();
-    assert!(side(0) < side(2) && side(1) < side(3), "bbox is S, W, N, E");
+    let side = |name: &str| info["bounds"][name].as_f64().unwrap();
+    assert!(side("south") < side("north") && side("west") < side("east"));
     assert!((info["spacing_km"].as_f64().unwrap() - 0.6).abs() < 0.01);
     assert!(info["stretch"]["worst"].as_f64().unwrap() >= 1.0);
     assert_eq!(info["largest_component"], info["places"]);
@@ -122,7 +122,7 @@ fn from_the_demo_city_to_a_slice_of_its_cost_table() {
     }
 
     let table = scratch.json("cost-table build a.lrmap --cell 150m -o a.lrtable --json");
-    assert_eq!(table["map_version"], info["version"]);
+    assert_eq!(table["map"], info["map"]);
     assert_eq!(table, scratch.json("cost-table info a.lrtable --map a.lrmap --json"));
     let other = scratch.fail("cost-table info a.lrtable --map b.lrmap");
     assert!(other.contains("another version of the map"), "{other}");
@@ -131,7 +131,7 @@ fn from_the_demo_city_to_a_slice_of_its_cost_table() {
         "cost-table slice a.lrtable --tile {},{} --json",
         tile["row"], tile["column"]
     ));
-    assert_eq!(slice["cells"].as_array().unwrap().len() as u64, tile["cells"].as_u64().unwrap());
+    assert_eq!(slice["slice"].as_array().unwrap().len() as u64, tile["cells"].as_u64().unwrap());
     assert_eq!(slice["beta"][0][0], 0.0);
     scratch.succeed("cost-table slice a.lrtable --circle 46.0,-30.0,600m -o slice.csv");
     let lines = std::fs::read_to_string(scratch.0.join("slice.csv")).unwrap().lines().count() - 1;

@@ -18,10 +18,10 @@ fn the_numbers_of_all_mechanisms_fit_together() {
     let account = json("--demo --places 30 --settings practical --users random:4 --json --quiet");
     assert_eq!(account["places"], 30);
     let sheet = &account["settings"][0];
-    assert!((sheet["eps_spacing"].as_f64().unwrap() - 1.0).abs() < 0.01);
+    assert!((sheet["epsilon_spacing"].as_f64().unwrap() - 1.0).abs() < 0.01);
     let lines = sheet["mechanisms"].as_array().unwrap();
     let line = |kind: &str| {
-        let found = lines.iter().find(|line| line["kind"] == kind);
+        let found = lines.iter().find(|line| line["name"] == kind);
         found.unwrap_or_else(|| panic!("no {kind}"))
     };
     let cost = |kind: &str| line(kind)["expected_cost"].as_f64().unwrap();
@@ -30,7 +30,7 @@ fn the_numbers_of_all_mechanisms_fit_together() {
         assert_eq!(line["deployed"]["violated_pairs"], 0, "{line}");
         assert_eq!(line["flags"], Value::Array(vec![]), "{line}");
         assert!(line["deployed"]["worst_log_excess"].as_f64().unwrap() <= 0.0);
-        assert!(line["deployed"]["effective_epsilon"].as_f64().unwrap() <= 2.0);
+        assert!(line["deployed"]["effective_epsilon_per_km"].as_f64().unwrap() <= 2.0);
         let optimum = line["optimum"]["lower_bound"].as_f64().unwrap();
         assert!(optimum <= cost(kind) * (1.0 + 1e-9), "{line}");
         let street = line["street"]["cost"].as_f64().unwrap();
@@ -46,13 +46,13 @@ fn the_numbers_of_all_mechanisms_fit_together() {
         assert!(cost("lp") <= cost(other) * (1.0 + 1e-6));
     }
     assert_eq!(line("laplace")["notion"], "coordinates");
-    assert_eq!(line("laplace-places")["notion"], "all pairs");
+    assert_eq!(line("laplace-places")["notion"], "all-pairs");
     assert!(cost("laplace") <= cost("laplace-places"));
     assert!(cost("published") <= cost("laplace"));
     let round = line("lr-geo");
     let (upper, lower) = (&round["theorems"]["upper"], &round["theorems"]["lower"]);
     assert!(lower.as_f64().unwrap() <= upper.as_f64().unwrap(), "{round}");
-    let counted = round["violations_as_the_paper_counts"]["ratio"].as_f64().unwrap();
+    let counted = round["violations_as_the_paper_counts"]["violation_ratio"].as_f64().unwrap();
     assert!(counted <= round["violation_bound"].as_f64().unwrap(), "{round}");
 }
 

@@ -31,7 +31,7 @@ fn every_kind_is_built_verified_and_drawn_from() {
         assert!(built["expected_cost"].as_f64().unwrap() > 0.0);
         let info = scratch.json("mechanism info m.lrmech --json");
         assert_eq!(info["expected_cost"], built["expected_cost"]);
-        assert_eq!(info["guarantee"]["epsilon_per_km"], 1.0);
+        assert_eq!(info["promise"]["epsilon_per_km"], 1.0);
         let verdict = scratch.json("verify m.lrmech --map city.lrmap --json");
         assert_eq!(verdict["holds"], true);
         assert_eq!(verdict["guaranteed"]["violations"], 0);
@@ -65,7 +65,7 @@ fn a_round_without_users_is_one_of_ten_random_ones_and_says_so() {
 fn the_rows_are_exported_as_they_are() {
     let scratch = with_map("mechanism-export");
     let built = scratch.json(&format!("{BUILD} --privacy 'factor 2 within 300 m' --json"));
-    let epsilon = built["guarantee"]["epsilon_per_km"].as_f64().unwrap();
+    let epsilon = built["promise"]["epsilon_per_km"].as_f64().unwrap();
     assert!((epsilon - 2f64.ln() / 0.3).abs() < 1e-12);
     scratch.succeed("mechanism export m.lrmech -q --npy m.npy --csv m.csv --geojson m.geojson");
     let places = built["places"].as_u64().unwrap() as usize;
@@ -106,7 +106,7 @@ fn a_promise_to_people_is_kept_or_refused_with_what_keeps_it() {
     let asked = "--privacy 'factor 2 within 300 m'";
     let built = scratch.json(&format!("{BUILD} {asked} --json"));
     assert_eq!(
-        (&built["kind"], &built["guarantee"]["notion"]),
+        (&built["kind"], &built["promise"]["notion"]),
         (&"laplace".into(), &"coordinates".into())
     );
     let words = built["meaning"]["between_people"].as_str().unwrap();

@@ -27,7 +27,7 @@ fn a_matrix_of_ones_own_is_a_mechanism_like_any_other() {
     scratch.file("own.csv", &lines.join("\n"));
     let own = scratch.json("mechanism import own.csv --map city.lrmap -o own.lrmech -q --json");
     assert_eq!(own["kind"], "own");
-    let epsilon = own["guarantee"]["epsilon_per_km"].as_f64().unwrap();
+    let epsilon = own["promise"]["epsilon_per_km"].as_f64().unwrap();
     assert!(epsilon <= 1.0 && epsilon > 0.5, "{epsilon}");
     let costs = [&own, &exp].map(|built| built["expected_cost"].as_f64().unwrap());
     assert!((costs[0] - costs[1]).abs() < 1e-9, "{costs:?}");
@@ -40,7 +40,7 @@ fn a_matrix_of_ones_own_is_a_mechanism_like_any_other() {
         .or(compared["sheets"][0]["mechanisms"].as_array())
         .unwrap()
         .iter()
-        .map(|line| line["kind"].as_str().unwrap())
+        .map(|line| line["name"].as_str().unwrap())
         .collect();
     assert!(kinds.contains(&"own"), "{kinds:?}");
     scratch.succeed("evaluate own.lrmech --map city.lrmap -q --json");

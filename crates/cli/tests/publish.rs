@@ -72,7 +72,7 @@ fn a_mechanism_is_published_once() {
     let right: Vec<f64> = fetching.iter().map(|with| with["right"].as_f64().unwrap()).collect();
     assert!(right.len() > 2 && right.windows(2).all(|w| w[0] > w[1]), "{right:?}");
     assert_eq!(fetching.last().unwrap()["fetched"], manifest.tiles.len());
-    assert_eq!(fetching.last().unwrap()["right"], leak["guesses"]["report"]);
+    assert_eq!(fetching.last().unwrap()["right"], leak["guesses"]["with_report"]);
     assert!(leak["borders"]["separated"].as_u64().unwrap() > 0);
 
     let before = scratch.names();

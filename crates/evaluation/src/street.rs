@@ -58,7 +58,7 @@ impl People {
         progress: &dyn Progress,
     ) -> Result<Self, MechanismError> {
         let map = city.map();
-        let nodes = map.graph.coords();
+        let nodes = map.streets()?.coords();
         let arcs: std::collections::HashSet<(u32, u32)> =
             map.graph.arcs().map(|(from, to, ..)| (from, to)).collect();
         let reach = reach_km(city.spacing_km());

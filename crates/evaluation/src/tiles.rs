@@ -79,6 +79,7 @@ pub struct Guesses {
     /// Who sees nothing.
     pub blind: f64,
     /// Who sees the report alone.
+    #[serde(rename = "with_report")]
     pub report: f64,
     /// Who sees the report and which tiles were fetched, by their number.
     pub fetching: Vec<Fetching>,

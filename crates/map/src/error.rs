@@ -34,6 +34,16 @@ pub enum MapError {
         /// What it must be instead.
         reason: String,
     },
+    /// A field of a structured file (GeoJSON, Parquet, a routing table) cannot be used.
+    #[error("{}, {field}: {reason}", path.display())]
+    Field {
+        /// The file.
+        path: PathBuf,
+        /// The field, with its place in the file: `features[3].id`.
+        field: String,
+        /// What it must be instead.
+        reason: String,
+    },
     /// A file as a whole cannot be used.
     #[error("{}: {reason}", path.display())]
     File {
@@ -116,6 +126,11 @@ impl MapError {
     /// An [`MapError::Invalid`].
     pub fn invalid(field: &'static str, reason: impl Into<String>) -> Self {
         Self::Invalid { field, reason: reason.into() }
+    }
+
+    /// A [`MapError::Field`].
+    pub fn field(path: &Path, field: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Field { path: path.into(), field: field.into(), reason: reason.into() }
     }
 
     /// A [`MapError::File`].

@@ -115,7 +115,7 @@ pub fn write_whole<'a>(
 /// `path` is always either the old file or the whole new one.
 pub fn write_stream(
     path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> std::io::Result<()>,
 ) -> Result<(), MapError> {
     let name = path.file_name().ok_or_else(|| MapError::file(path, "not a file name"))?;
     let mut hidden = std::ffi::OsString::from(".");

@@ -20,7 +20,10 @@ pub mod build;
 mod error;
 pub mod export;
 pub mod file;
+mod geojson;
 pub mod graph;
+#[cfg(feature = "import")]
+pub mod h3;
 mod heap;
 #[cfg(feature = "import")]
 pub mod import;
@@ -29,11 +32,14 @@ pub mod neighbours;
 pub mod places;
 pub mod progress;
 pub mod region;
+pub mod routing;
 pub mod search;
 pub mod streets;
 pub mod table;
 pub mod travel;
 pub mod utility;
+#[cfg(feature = "geoparquet")]
+mod wkb;
 
 pub use error::MapError;
 pub use file::{write_stream, write_whole};

@@ -8,8 +8,9 @@ use lrgeo_geo::{BoundingBox, Coord};
 
 use crate::MapError;
 use crate::file::{Kind, Reader, Writer};
-use crate::graph::{Arc, StreetGraph};
+use crate::graph::{Arc, Metric, StreetGraph};
 use crate::places::{Place, ensure_apart};
+use crate::routing::{Engine, Measured};
 
 /// How people move; decides which ways may be used, in which direction and how fast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -53,6 +54,15 @@ pub enum Source {
     OpenStreetMap,
     /// CSV tables.
     Csv,
+    /// A GraphML file.
+    GraphMl,
+    /// No streets of its own: a routing engine's table of travel costs.
+    Table {
+        /// Whose.
+        engine: Engine,
+        /// What it holds.
+        measured: Measured,
+    },
 }
 
 impl std::fmt::Display for Source {
@@ -61,6 +71,16 @@ impl std::fmt::Display for Source {
             Source::Demo(seed) => write!(f, "demo city {seed}"),
             Source::OpenStreetMap => f.write_str("OpenStreetMap"),
             Source::Csv => f.write_str("CSV"),
+            Source::GraphMl => f.write_str("GraphML"),
+            Source::Table { engine, measured } => {
+                let names = Measured::ALL.iter().find(|(other, _)| other == measured);
+                write!(
+                    f,
+                    "{} table of {}",
+                    engine.name(),
+                    names.map_or("nothing", |(_, name)| name)
+                )
+            }
         }
     }
 }
@@ -71,7 +91,15 @@ impl Source {
         match text {
             "OpenStreetMap" => Some(Source::OpenStreetMap),
             "CSV" => Some(Source::Csv),
-            _ => text.strip_prefix("demo city ")?.parse().ok().map(Source::Demo),
+            "GraphML" => Some(Source::GraphMl),
+            _ => match text.split_once(" table of ") {
+                Some((by, what)) => {
+                    let engine = Engine::ALL.iter().find(|(_, name)| *name == by)?.0;
+                    let measured = Measured::ALL.iter().find(|(_, name)| *name == what)?.0;
+                    Some(Source::Table { engine, measured })
+                }
+                None => text.strip_prefix("demo city ")?.parse().ok().map(Source::Demo),
+            },
         }
     }
 }
@@ -94,7 +122,8 @@ pub struct Map {
     pub travel: TravelMode,
     /// The side of the grid cells, when the places are a grid.
     pub cell: Option<Length>,
-    /// The streets: strongly connected.
+    /// The streets: strongly connected. Of a map without streets ([`Source::Table`]), one arc from each source of the table to
+    /// each of its destinations: what searches find is then what the table says.
     pub graph: StreetGraph,
     /// The location set V, with prior p.
     pub places: Vec<Place>,
@@ -108,6 +137,35 @@ impl Map {
     /// The coordinates of the places, in order.
     pub fn coords(&self) -> Vec<Coord> {
         self.places.iter().map(|p| p.coord).collect()
+    }
+
+    /// The streets, for what walks on them; refused where the map has none.
+    pub fn streets(&self) -> Result<&StreetGraph, MapError> {
+        match self.source {
+            Source::Table { .. } => Err(MapError::invalid(
+                "map",
+                format!("has no streets ({}); this needs a map made from streets", self.source),
+            )),
+            _ => Ok(&self.graph),
+        }
+    }
+
+    /// Refuses a metric that the map cannot measure.
+    pub(crate) fn ensure_measured(&self, metric: Metric) -> Result<(), MapError> {
+        match self.source {
+            Source::Table { measured, .. } if !measured.has(metric) => {
+                let other = match metric {
+                    Metric::Distance => "travel-time",
+                    Metric::Time => "travel-distance",
+                };
+                let reason = format!(
+                    "the map is made from an {}; use {other}, or ask the engine for both",
+                    self.source
+                );
+                Err(MapError::invalid("utility", reason))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The same streets and targets with only some of the places, their priors scaled to sum to

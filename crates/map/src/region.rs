@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use lrgeo_geo::{BoundingBox, Coord};
+use lrgeo_geo::{BoundingBox, Coord, EARTH_RADIUS_KM};
 
 use crate::MapError;
+use crate::geojson::{self, Shape};
 
 /// Which streets and places belong to the map.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,70 +46,134 @@ impl Region {
 }
 
 impl Polygon {
-    /// Reads a GeoJSON file: a Polygon or MultiPolygon, bare, in a Feature or in a collection.
+    /// Reads a GeoJSON file: every Polygon or MultiPolygon in it, bare, in a Feature or in a collection.
     pub fn read(path: &Path) -> Result<Self, MapError> {
-        let text = std::fs::read_to_string(path).map_err(MapError::io(path))?;
-        let json: serde_json::Value = serde_json::from_str(&text)
-            .map_err(|e| MapError::file(path, format!("not GeoJSON: {e}")))?;
-        let mut rings = Vec::new();
-        collect_rings(&json, &mut rings).map_err(|reason| MapError::file(path, reason))?;
-        let bounds = BoundingBox::around(rings.iter().flatten().copied()).ok_or_else(|| {
+        let areas = geojson::read(path)?.into_iter().filter_map(|feature| match feature.shape {
+            Shape::Area(polygon) => Some(polygon.into_rings()),
+            _ => None,
+        });
+        Self::new(areas.flatten().collect()).ok_or_else(|| {
             MapError::file(path, "no Polygon or MultiPolygon in it; only areas can be used")
-        })?;
-        Ok(Self { rings, bounds })
+        })
     }
 
-    fn contains(&self, p: Coord) -> bool {
+    /// Of closed rings; none without any.
+    pub(crate) fn new(rings: Vec<Vec<Coord>>) -> Option<Self> {
+        let bounds = BoundingBox::around(rings.iter().flatten().copied())?;
+        Some(Self { rings, bounds })
+    }
+
+    /// Its closed rings.
+    pub(crate) fn into_rings(self) -> Vec<Vec<Coord>> {
+        self.rings
+    }
+
+    /// The box around it.
+    pub(crate) fn bounds(&self) -> BoundingBox {
+        self.bounds
+    }
+
+    /// Whether `p` lies in it.
+    pub(crate) fn contains(&self, p: Coord) -> bool {
         if !self.bounds.contains(p) {
             return false;
         }
-        let crossings = self.rings.iter().flat_map(|ring| ring.windows(2)).filter(|side| {
-            let (a, b) = (side[0], side[1]);
-            (a.lat() > p.lat()) != (b.lat() > p.lat())
-                && p.lon()
-                    < (b.lon() - a.lon()) * (p.lat() - a.lat()) / (b.lat() - a.lat()) + a.lon()
-        });
-        crossings.count() % 2 == 1
+        self.rings.iter().filter(|ring| ring_contains(ring, p)).count() % 2 == 1
     }
-}
 
-fn collect_rings(json: &serde_json::Value, rings: &mut Vec<Vec<Coord>>) -> Result<(), String> {
-    let list = |key: &str| json[key].as_array().ok_or(format!("{key}: must be a list"));
-    match json["type"].as_str() {
-        Some("FeatureCollection") => {
-            list("features")?.iter().try_for_each(|f| collect_rings(f, rings))
+    /// Points spread evenly over it, about `step_km` apart; its centre where it is smaller than that.
+    ///
+    /// Row by row between the sides that the row crosses, so that many corners cost little.
+    pub(crate) fn pieces(&self, step_km: f64) -> Vec<Coord> {
+        let [south, west, north, east] = self.bounds.to_array();
+        let middle = self.bounds.centre().lat().to_radians().cos().max(1e-6);
+        let step = (step_km / EARTH_RADIUS_KM).to_degrees();
+        // Not more than a few million of them: a larger step then.
+        let most = ((north - south) * (east - west) * middle / MOST_PIECES).sqrt();
+        let (up, along) = (step.max(most), step.max(most) / middle);
+        let mut pieces = Vec::new();
+        for row in 0..((north - south) / up).ceil() as u32 {
+            let lat = south + (f64::from(row) + 0.5) * up;
+            let mut crossed: Vec<f64> =
+                self.sides().filter_map(|side| crossing(side, lat)).collect();
+            crossed.sort_unstable_by(f64::total_cmp);
+            for inside in crossed.chunks_exact(2) {
+                let first = ((inside[0] - west) / along - 0.5).ceil();
+                let last = ((inside[1] - west) / along - 0.5).ceil();
+                let columns = first as u32..last as u32;
+                let at = |column: u32| Coord::new(lat, west + (f64::from(column) + 0.5) * along);
+                pieces.extend(columns.filter_map(|column| at(column).ok()));
+            }
         }
-        Some("GeometryCollection") => {
-            list("geometries")?.iter().try_for_each(|g| collect_rings(g, rings))
+        if pieces.is_empty() {
+            pieces.push(self.centroid().unwrap_or(self.bounds.centre()));
         }
-        Some("Feature") => collect_rings(&json["geometry"], rings),
-        Some("Polygon") => collect_polygon(&json["coordinates"], rings),
-        Some("MultiPolygon") => {
-            list("coordinates")?.iter().try_for_each(|p| collect_polygon(p, rings))
-        }
-        Some(_) => Ok(()),
-        None => Err("type: missing; not a GeoJSON object".into()),
+        pieces
     }
-}
 
-fn collect_polygon(json: &serde_json::Value, rings: &mut Vec<Vec<Coord>>) -> Result<(), String> {
-    for (r, ring) in json.as_array().ok_or("coordinates: must be a list")?.iter().enumerate() {
-        let points = ring.as_array().ok_or(format!("coordinates[{r}]: must be a list"))?;
-        let mut coords = Vec::with_capacity(points.len() + 1);
-        for (i, point) in points.iter().enumerate() {
-            let (Some(lon), Some(lat)) = (point[0].as_f64(), point[1].as_f64()) else {
-                return Err(format!("coordinates[{r}][{i}]: must be [lon, lat]"));
+    fn sides(&self) -> impl Iterator<Item = [Coord; 2]> + '_ {
+        self.rings.iter().flat_map(|ring| ring.windows(2)).map(|side| [side[0], side[1]])
+    }
+
+    /// Its centre of mass, holes left out; none for an area of no size. Over a city, degrees are as good as a plane.
+    ///
+    /// Rings may turn either way: each counts with the sign of the even-odd rule, by how many larger ones it lies in.
+    pub(crate) fn centroid(&self) -> Option<Coord> {
+        // Around a corner of the box: differences of large numbers would lose digits.
+        let origin = self.bounds.south_west;
+        let moments: Vec<[f64; 3]> = self.rings.iter().map(|ring| moments(ring, origin)).collect();
+        let mut sum = [0.0; 3];
+        for (ring, own) in self.rings.iter().zip(&moments) {
+            let around = |(other, m): (&Vec<Coord>, &[f64; 3])| {
+                m[0].abs() > own[0].abs()
+                    && inner_point(ring).is_some_and(|p| ring_contains(other, p))
             };
-            let coord = Coord::new(lat, lon).map_err(|e| format!("coordinates[{r}][{i}], {e}"))?;
-            coords.push(coord);
+            let depth = self.rings.iter().zip(&moments).filter(|&pair| around(pair)).count();
+            let sign = own[0].signum() * if depth % 2 == 0 { 1.0 } else { -1.0 };
+            sum.iter_mut().zip(own).for_each(|(sum, own)| *sum += sign * own);
         }
-        if coords.len() < 3 {
-            return Err(format!("coordinates[{r}]: a ring needs at least three points"));
-        }
-        if coords.first() != coords.last() {
-            coords.push(coords[0]);
-        }
-        rings.push(coords);
+        let [area, north, east] = sum;
+        // An area of no size has no centre: the division says so.
+        Coord::new(origin.lat() + north / (3.0 * area), origin.lon() + east / (3.0 * area)).ok()
     }
-    Ok(())
+}
+
+/// Twice the area of a ring and six times its first moments, north and east of `origin`; negative if it turns clockwise.
+fn moments(ring: &[Coord], origin: Coord) -> [f64; 3] {
+    let mut sum = [0.0; 3];
+    for side in ring.windows(2) {
+        let [ay, ax] = [side[0].lat() - origin.lat(), side[0].lon() - origin.lon()];
+        let [by, bx] = [side[1].lat() - origin.lat(), side[1].lon() - origin.lon()];
+        let cross = ax * by - bx * ay;
+        let parts = [cross, (ay + by) * cross, (ax + bx) * cross];
+        sum.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
+    }
+    sum
+}
+
+/// A point inside a ring, away from its corners.
+fn inner_point(ring: &[Coord]) -> Option<Coord> {
+    let bounds = BoundingBox::around(ring.iter().copied())?;
+    let [south, _, north, _] = bounds.to_array();
+    let lat = south + 0.4987 * (north - south);
+    let mut crossed: Vec<f64> =
+        ring.windows(2).filter_map(|side| crossing([side[0], side[1]], lat)).collect();
+    crossed.sort_unstable_by(f64::total_cmp);
+    let [first, second, ..] = crossed[..] else { return None };
+    Coord::new(lat, (first + second) / 2.0).ok()
+}
+
+/// Pieces of one area at most.
+const MOST_PIECES: f64 = 4e6;
+
+/// The longitude at which a side crosses a latitude, if it does.
+fn crossing([a, b]: [Coord; 2], lat: f64) -> Option<f64> {
+    let crosses = (a.lat() > lat) != (b.lat() > lat);
+    crosses.then(|| (b.lon() - a.lon()) * (lat - a.lat()) / (b.lat() - a.lat()) + a.lon())
+}
+
+/// The even-odd rule for one ring.
+fn ring_contains(ring: &[Coord], p: Coord) -> bool {
+    let sides = ring.windows(2).map(|side| [side[0], side[1]]);
+    sides.filter(|side| crossing(*side, p.lat()).is_some_and(|lon| p.lon() < lon)).count() % 2 == 1
 }

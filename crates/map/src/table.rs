@@ -183,7 +183,7 @@ impl CostTable {
         with_places: bool,
         progress: &dyn Progress,
     ) -> Result<(Self, Option<TravelMatrix>), MapError> {
-        let streets = map.graph.coords();
+        let streets = map.streets()?.coords();
         let grid = grid(map, division)?;
         let nodes = match division {
             Division::Grid(_) => cells::nearest_to_centres(streets, &grid),

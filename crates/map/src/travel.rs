@@ -91,6 +91,7 @@ impl TravelMatrix {
 
     /// From every place of a map to its targets.
     pub fn of_places(map: &Map, metric: Metric, progress: &dyn Progress) -> Result<Self, MapError> {
+        map.ensure_measured(metric)?;
         Self::new(&map.graph, map.travel, metric, &origins(map), &map.targets, progress)
     }
 

@@ -100,7 +100,7 @@ fn sites_and_weights_are_read_and_checked() {
     let file = scratch.file("w.csv", "id,prior,pickups\na,0.5,7\nb,0.25,0\n");
     let by_id = |column| match read_weights(&file, column).unwrap() {
         Weights::ById(weights) => weights["a"],
-        Weights::At(_) => panic!("has no coordinates"),
+        _ => panic!("has no coordinates"),
     };
     assert_eq!((by_id(None), by_id(Some("pickups"))), (0.5, 7.0));
     assert!(read_weights(&file, Some("nope")).unwrap_err().to_string().contains("line 1, nope"));

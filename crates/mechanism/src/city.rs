@@ -242,7 +242,7 @@ impl City {
 
     /// Whether the losses are errors of ways on its streets, so that people between places have theirs too.
     pub fn measures_ways(&self) -> bool {
-        matches!(self.ways.as_slice(), [only] if only.is_distance())
+        self.map.streets().is_ok() && matches!(self.ways.as_slice(), [only] if only.is_distance())
     }
 
     /// Whether the losses of all pairs are kept.

@@ -9,12 +9,14 @@ use lrgeo_client::offload::DISCLOSURE;
 use lrgeo_client::{Client, ClientError, Mode, Outcome};
 use lrgeo_geo::Coord;
 use lrgeo_mechanism::MechanismError;
+use lrgeo_protocol::public::Target;
 use lrgeo_tiles::{Issued, PublicKey};
 use serde_json::json;
 
 use super::settings::Settings;
 use super::{duration, open_state, per_km};
 use crate::failure::Failure;
+use crate::json;
 use crate::options::coord;
 use crate::ui::Ui;
 
@@ -210,6 +212,7 @@ fn as_lines(o: &Outcome) -> Vec<(&'static str, String)> {
 
 fn as_json(o: &Outcome) -> serde_json::Value {
     let [lat, lon] = o.at;
+    let target = |t: &Target| json!({ "target": t.target, "at": json::lat_lon(t.at), "estimated_km": t.estimated_km });
     json!({
         "type": "Feature",
         "geometry": { "type": "Point", "coordinates": [lon, lat] },
@@ -218,19 +221,20 @@ fn as_json(o: &Outcome) -> serde_json::Value {
             "map": o.map,
             "mode": o.mode,
             "accuracy_m": o.accuracy.map(|accuracy| accuracy.metres),
-            "accuracy": o.accuracy.map(|accuracy| accuracy.meaning),
-            "remembered": o.remembered.map(Issued::from_unix),
+            "accuracy_meaning": o.accuracy.map(|accuracy| accuracy.meaning),
+            "drawn": o.remembered.map(Issued::from_unix),
             "epsilon_per_km": o.epsilon_per_km,
             "spent_per_km": o.spent_per_km,
-            "reused_within_m": 1000.0 * o.reused_within_km,
-            "balance": o.balance,
+            "reuse_within_km": o.reused_within_km,
+            "balance": json::balance(&o.balance),
             "off_grid_factor": o.off_grid_factor,
             "compared_places": o.compared.map(|compared| compared.places),
-            "server_learnt": o.learnt.to_string(),
+            "server_learns": o.learnt.to_string(),
             "operator": o.operator.to_string(),
             "first_use": o.first_use,
-            "targets": o.targets,
-            "seconds": { "opening": o.times.opening, "preparing": o.times.preparing, "reporting": o.times.sending },
+            "nearest_targets": o.targets.iter().map(target).collect::<Vec<_>>(),
+            "elapsed_s": o.times.opening + o.times.preparing + o.times.sending,
+            "steps_s": { "opening": o.times.opening, "preparing": o.times.preparing, "reporting": o.times.sending },
         },
     })
 }

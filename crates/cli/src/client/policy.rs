@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::{duration, now, open_state, per_km};
 use crate::failure::Failure;
+use crate::json;
 use crate::ui::Ui;
 
 /// Show or change your policy. What a server offers is measured and held against it; what is weaker is refused, whoever
@@ -89,7 +90,9 @@ impl ChangePolicy {
         kept.commit().map_err(ClientError::from)?;
         let balance = kept.state.ledger.balance(&policy, now());
         match self.json {
-            true => ui.json(&json!({ "policy": policy, "balance": balance })),
+            true => ui.json(
+                &json!({ "policy": json::policy(&policy), "balance": json::balance(&balance) }),
+            ),
             false => ui.lines(&[
                 ("per report", format!("at most {}", in_words(policy.most_epsilon_per_km))),
                 (

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::{duration, now, open_state, per_km};
 use crate::failure::Failure;
+use crate::json;
 use crate::ui::Ui;
 
 /// Show reports, spent epsilon and operators. Where reports were drawn is not printed; it stands in the state file.
@@ -37,16 +38,23 @@ impl Status {
 fn as_json(state: &State, path: &std::path::Path) -> serde_json::Value {
     let report = |r: &Remembered| {
         json!({
-            "report": r.report, "operator": r.operator, "mode": r.mode,
-            "epsilon_per_km": r.epsilon_per_km, "reused_within_m": 1000.0 * r.radius_km, "drawn": Issued::from_unix(r.at),
+            "at": json::lat_lon(r.report), "operator": r.operator, "mode": r.mode, "accuracy_m": r.accuracy_m,
+            "epsilon_per_km": r.epsilon_per_km, "reuse_within_km": r.radius_km, "drawn": Issued::from_unix(r.at),
+        })
+    };
+    let server = |pinned: &Pinned| {
+        json!({
+            "server": pinned.server, "operator": pinned.key, "since": Issued::from_unix(pinned.since),
+            "sequence": pinned.sequence, "manifest": pinned.manifest, "issued": pinned.issued,
+            "signer": pinned.signer, "next_key": pinned.next_key, "terms": pinned.terms, "fork": pinned.fork,
         })
     };
     json!({
         "state": path,
-        "policy": state.policy,
-        "ledger": state.ledger.balance(&state.policy, now()),
+        "policy": json::policy(&state.policy),
+        "balance": json::balance(&state.ledger.balance(&state.policy, now())),
         "reports": state.memory.reports.iter().map(report).collect::<Vec<_>>(),
-        "servers": state.servers,
+        "servers": state.servers.iter().map(server).collect::<Vec<_>>(),
         "offload_understood": state.offload_understood,
     })
 }

@@ -1,19 +1,19 @@
 //! The comparison for programs: every number that was found.
 
 use lrgeo_evaluation::adversary::Adversary;
-use lrgeo_tiles::Notion;
 use lrgeo_tiles::verify::Finding;
 use serde_json::{Value, json};
 
 use super::{Comparison, Line, Sheet};
 use crate::assessor::Found;
+use crate::json;
 
 /// Everything.
 pub(super) fn of(comparison: &Comparison) -> Value {
     let city = &comparison.city;
     json!({
-        "map": city.map().source.to_string(),
-        "version": city.version(),
+        "map": city.version(),
+        "source": city.map().source.to_string(),
         "places": city.places(),
         "spacing_km": city.spacing_km(),
         "targets": city.map().targets.len(),
@@ -27,14 +27,14 @@ pub(super) fn of(comparison: &Comparison) -> Value {
 fn sheet(sheet: &Sheet, spacing_km: f64) -> Value {
     let (plan, radii) = (&sheet.plan, sheet.plan.radii);
     json!({
-        "settings": sheet.name,
+        "name": sheet.name,
         "epsilon_per_km": plan.epsilon.value(),
-        "eps_spacing": plan.epsilon.value() * spacing_km,
+        "epsilon_spacing": plan.epsilon.value() * spacing_km,
         "gamma_km": number(plan.notion.reach_km()),
         "relevant_km": number(radii.relevant),
         "relevant_max": radii.relevant_max,
-        "r_exp_km": number(radii.exponential),
-        "r_obf_km": number(radii.obfuscation),
+        "exponential_km": number(radii.exponential),
+        "obfuscation_km": number(radii.obfuscation),
         "mechanisms": sheet.lines.iter().map(line).collect::<Vec<_>>(),
     })
 }
@@ -44,14 +44,10 @@ fn line(line: &Line) -> Value {
         Ok(found) => numbers(found),
         Err(reason) => json!({ "failed": reason }),
     };
-    value["kind"] = line.name.as_str().into();
+    value["name"] = line.name.as_str().into();
     value["remapped"] = line.remapped.into();
     value["per_user"] = line.per_user.into();
-    value["notion"] = match line.notion {
-        Notion::Within { .. } => "within gamma".into(),
-        Notion::AllPairs => "all pairs".into(),
-        Notion::Coordinates => "coordinates".into(),
-    };
+    value["notion"] = json::notion(line.notion).into();
     value
 }
 
@@ -59,9 +55,8 @@ fn line(line: &Line) -> Value {
 pub fn numbers(found: &Found) -> Value {
     let a = &found.assessment;
     json!({
-        "epsilon_per_km": a.guarantee.epsilon.value(),
-        "guarantee": a.guarantee.to_string(),
-        "seconds": found.seconds,
+        "promise": json::promise(&a.guarantee),
+        "elapsed_s": found.seconds,
         "expected_cost": a.spending.expected,
         "street": a.street.map(|street| json!({
             "cost": street.cost,
@@ -77,13 +72,13 @@ pub fn numbers(found: &Found) -> Value {
             "tight": optimum.tight,
         })),
         "theorems": a.bounds.map(|bounds| json!({ "upper": bounds.upper, "lower": bounds.lower })),
-        "solver": a.proof.map(|proof| json!({
+        "certificate": a.proof.map(|proof| json!({
             "status": proof.status.as_str(),
             "cost": proof.cost,
             "lower_bound": proof.lower_bound,
             "gap": number(proof.gap),
             "iterations": proof.iterations,
-            "seconds": proof.seconds,
+            "elapsed_s": proof.seconds,
         })),
         "violations_as_the_paper_counts": finding(&a.violations.as_the_paper_counts),
         "violations_among_reported": finding(&a.violations.among_reported),
@@ -100,11 +95,11 @@ fn finding(finding: &Finding) -> Value {
     json!({
         "checked": finding.checked,
         "violations": finding.violations,
-        "ratio": finding.violation_ratio(),
+        "violation_ratio": finding.violation_ratio(),
         "pairs": finding.pairs,
         "violated_pairs": finding.violated_pairs,
         "worst_log_excess": (finding.pairs > 0).then(|| finite(finding.worst_log_excess)),
-        "effective_epsilon": finite(finding.effective_epsilon),
+        "effective_epsilon_per_km": finite(finding.effective_epsilon),
         "violating_mass": finding.violating_mass,
         "largest_error": finding.largest_error,
     })

@@ -204,7 +204,7 @@ impl Account {
                 "loss_km": p.loss_km,
                 "server_learns": p.outcome.learnt.to_string(),
                 "same_again": p.same_again,
-                "seconds": p.outcome.times.opening + p.outcome.times.preparing + p.outcome.times.sending,
+                "elapsed_s": p.outcome.times.opening + p.outcome.times.preparing + p.outcome.times.sending,
             })
         };
         json!({
@@ -219,7 +219,7 @@ impl Account {
             "mean_loss_km": {
                 "lower": self.mean_loss_km[0], "true": self.mean_loss_km[1], "upper": self.mean_loss_km[2]
             },
-            "mechanism": tiles.kind,
+            "kind": tiles.kind,
             "pairs": tiles.check.pairs,
             "violations": tiles.check.violations,
             "worst_log_excess": tiles.check.worst_log_excess,
@@ -228,7 +228,7 @@ impl Account {
             "address": self.address,
             "public_key": catalogue.key.to_string(),
             "people": self.people.iter().map(person).collect::<Vec<_>>(),
-            "seconds": self.seconds[1],
+            "elapsed_s": self.seconds[1],
         })
     }
 }

@@ -1,25 +1,30 @@
 //! `lrgeo map build`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
 use lrgeo_geo::units::Length;
-use lrgeo_geo::{BoundingBox, Coord, Digest};
+use lrgeo_geo::{BoundingBox, Coord};
+use lrgeo_map::MapError;
 use lrgeo_map::build::{
-    BuildReport, MapPlan, PlacePlan, PriorPlan, TargetPlan, Weights, build, same_places,
+    BuildReport, MapPlan, PlacePlan, PriorPlan, TablePlan, TargetPlan, Weights, build,
+    build_on_table, same_places, same_places_on_table,
 };
-use lrgeo_map::import::{OsmReport, read_osm, read_sites, read_streets, read_weights};
+use lrgeo_map::h3::H3Resolution;
+use lrgeo_map::import::{
+    read_graphml, read_osm, read_routing_table, read_sites, read_streets, read_weights,
+};
 use lrgeo_map::map::{Map, Source};
 use lrgeo_map::region::{Polygon, Region};
 use lrgeo_map::streets::Streets;
 use lrgeo_mechanism::meaning::SCALED_SPACING;
 use lrgeo_show::demo::demo_city;
 use lrgeo_tiles::Privacy;
-use serde_json::json;
 
+use super::account::{self, Read};
 use crate::failure::Failure;
 use crate::options::{Column, Travel, bbox};
-use crate::ui::{Ui, count};
+use crate::ui::Ui;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,17 +32,27 @@ Examples:
   lrgeo map build --nodes nodes.csv --edges edges.csv --undirected --targets random:20 -o rome.lrmap
   lrgeo map build --nodes sf_nodes.csv --edges sf_edges.csv \\
       --prior counts.csv:pickups --targets counts.csv:dropoffs -o sf.lrmap
+  lrgeo map build --graphml osmnx.graphml --places h3:9 --prior census.geojson:population -o city.lrmap
+  lrgeo map build --table osrm.json --places shops.geojson --prior visits.parquet:n -o shops.lrmap
+  lrgeo map build --table valhalla.json --same-places city.lrmap -o city-by-valhalla.lrmap
   lrgeo map build --demo -o demo.lrmap
 
-The columns of CSV files are described in docs/map-files.md.";
+What files may look like is described in docs/map-files.md.";
 
 /// Make a map.
 #[derive(Args)]
-#[command(after_help = EXAMPLES, group = ArgGroup::new("source").required(true).args(["osm", "nodes", "demo"]))]
+#[command(after_help = EXAMPLES, group = ArgGroup::new("source").required(true).args(["osm", "graphml", "nodes", "table", "demo"]))]
 pub struct Build {
     /// OpenStreetMap file (.osm.pbf).
     #[arg(long, value_name = "FILE.osm.pbf")]
     osm: Option<PathBuf>,
+    /// Street network as osmnx saves it (GraphML).
+    #[arg(long, value_name = "FILE.graphml")]
+    graphml: Option<PathBuf>,
+    /// Travel costs instead of streets: the answer of OSRM's /table or of Valhalla's sources_to_targets. Rows are the places, in
+    /// their order; targets go to the nearest column.
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["cell", "bbox", "polygon"])]
+    table: Option<PathBuf>,
     /// Street nodes: columns id, lat, lon.
     #[arg(long, value_name = "N.csv", requires = "edges")]
     nodes: Option<PathBuf>,
@@ -66,18 +81,20 @@ pub struct Build {
     /// Only what lies in the areas of this file.
     #[arg(long, value_name = "FILE.geojson")]
     polygon: Option<PathBuf>,
-    /// What the places are: grid (cell centres), nodes (street nodes), or a CSV file (id, lat, lon).
-    #[arg(long, default_value = "grid", value_name = "grid|nodes|FILE.csv")]
-    places: String,
-    /// How far a place may be from a street [default: half a cell's diagonal; 500m for CSV].
+    /// What the places are: grid (cell centres), nodes (street nodes), h3:N (H3 cells of resolution N), or a file of points or
+    /// areas with ids (.csv, .geojson, .parquet) [default: grid; with --table its rows].
+    #[arg(long, value_name = "grid|nodes|h3:N|FILE")]
+    places: Option<String>,
+    /// How far a place may be from a street [default: from a cell's centre to its corners; 500m for files].
     #[arg(long, allow_hyphen_values = true)]
     snap: Option<Length>,
-    /// Where users are: uniform, or a CSV file with weights [default: uniform; the demo has its own].
-    #[arg(long, value_name = "uniform|FILE.csv[:COLUMN]")]
+    /// Where users are: uniform, or a file with weights of points, areas or ids (.csv, .geojson, .parquet) [default: uniform; the
+    /// demo has its own].
+    #[arg(long, value_name = "uniform|FILE[:COLUMN]")]
     prior: Option<String>,
-    /// Where they go: uniform (all places), random:N street nodes, or a CSV file [default: uniform;
-    /// the demo has its own].
-    #[arg(long, value_name = "uniform|random:N|FILE.csv[:COLUMN]")]
+    /// Where they go: uniform (all places; of a table all columns), random:N street nodes, or a file like that of --prior
+    /// [default: uniform; the demo has its own].
+    #[arg(long, value_name = "uniform|random:N|FILE[:COLUMN]")]
     targets: Option<String>,
     /// The places, prior and targets of this map, on the streets that --travel allows: another way for `mechanism build --way`.
     #[arg(long, value_name = "FILE.lrmap", conflicts_with_all = ["cell", "bbox", "polygon", "places", "snap", "prior", "targets"])]
@@ -107,65 +124,98 @@ pub fn rounded_km(km: f64) -> f64 {
 struct Given {
     streets: Streets,
     source: Source,
-    osm: Option<OsmReport>,
+    read: Read,
     prior: PriorPlan,
     targets: TargetPlan,
 }
 
 impl Build {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        if let Some(table) = &self.table {
+            return self.on_table(table, ui);
+        }
         let given = self.streets(ui)?;
         if let Some(path) = &self.same_places {
             let map = same_places(&Map::open(path)?.0, given.streets, self.travel.into())?;
-            return self.finish(&map, &BuildReport::default(), given.osm, ui);
+            return self.finish(&map, &BuildReport::default(), given.read, ui);
         }
         let region = match (&self.bbox, &self.polygon) {
             (Some(bbox), _) => Region::Box(*bbox),
             (None, Some(path)) => Region::Polygon(Polygon::read(path)?),
             (None, None) => Region::Everything,
         };
-        let places = match self.places.as_str() {
-            "grid" => PlacePlan::Grid(match self.cell {
+        let places = match self.places.as_deref() {
+            None | Some("grid") => PlacePlan::Grid(match self.cell {
                 Some(cell) => cell,
                 None => self.cell_for_privacy(&given.streets, &region, ui)?,
             }),
-            "nodes" => PlacePlan::Nodes,
-            path => PlacePlan::Sites(read_sites(path.as_ref())?),
+            Some("nodes") => PlacePlan::Nodes,
+            Some(text) => match text.strip_prefix("h3:") {
+                Some(number) => PlacePlan::H3(resolution(number)?),
+                None => PlacePlan::Sites(read_sites(text.as_ref())?),
+            },
         };
-        let prior = match self.prior.as_deref() {
-            None => given.prior,
-            Some("uniform") => PriorPlan::Uniform,
-            Some(file) => PriorPlan::Weights(weights(file)?),
+        let prior = self.prior()?.unwrap_or(given.prior);
+        let targets = self.targets()?.unwrap_or(given.targets);
+        let (source, travel, snap) = (given.source, self.travel.into(), self.snap);
+        let plan = MapPlan { source, travel, region, places, snap, prior, targets };
+        let (map, report) = build(given.streets, plan)?;
+        self.finish(&map, &report, given.read, ui)
+    }
+
+    /// A map without streets.
+    fn on_table(&self, path: &Path, ui: &Ui) -> Result<(), Failure> {
+        let table = read_routing_table(path)?;
+        let travel = self.travel.into();
+        if let Some(path) = &self.same_places {
+            let map = same_places_on_table(&Map::open(path)?.0, &table, travel)?;
+            return self.finish(&map, &BuildReport::default(), Read::default(), ui);
+        }
+        let places = match self.places.as_deref() {
+            None => None,
+            Some(text) if text == "grid" || text == "nodes" || text.starts_with("h3:") => {
+                let reason = "the places of a table are its rows; give them as a file, in their order, or leave them out";
+                return Err(MapError::invalid("places", reason).into());
+            }
+            Some(file) => Some(read_sites(file.as_ref())?),
         };
-        let targets = match self.targets.as_deref() {
-            None => given.targets,
-            Some("uniform") => TargetPlan::Uniform,
-            Some(text) => match text.strip_prefix("random:") {
+        let prior = self.prior()?.unwrap_or(PriorPlan::Uniform);
+        let targets = self.targets()?.unwrap_or(TargetPlan::Uniform);
+        let plan = TablePlan { travel, places, snap: self.snap, prior, targets };
+        let (map, report) = build_on_table(&table, plan)?;
+        self.finish(&map, &report, Read::default(), ui)
+    }
+
+    /// Where users are, if that was said.
+    fn prior(&self) -> Result<Option<PriorPlan>, Failure> {
+        Ok(match self.prior.as_deref() {
+            None => None,
+            Some("uniform") => Some(PriorPlan::Uniform),
+            Some(file) => Some(PriorPlan::Weights(weights(file)?)),
+        })
+    }
+
+    /// Where they go, if that was said.
+    fn targets(&self) -> Result<Option<TargetPlan>, Failure> {
+        Ok(match self.targets.as_deref() {
+            None => None,
+            Some("uniform") => Some(TargetPlan::Uniform),
+            Some(text) => Some(match text.strip_prefix("random:") {
                 Some(number) => {
                     TargetPlan::Random { count: random_count(number)?, seed: self.seed }
                 }
                 None => TargetPlan::Weights(weights(text)?),
-            },
-        };
-        let (source, travel, snap) = (given.source, self.travel.into(), self.snap);
-        let plan = MapPlan { source, travel, region, places, snap, prior, targets };
-        let (map, report) = build(given.streets, plan)?;
-        self.finish(&map, &report, given.osm, ui)
+            }),
+        })
     }
 
     /// Writes the map and says what it has.
-    fn finish(
-        &self,
-        map: &Map,
-        report: &BuildReport,
-        osm: Option<OsmReport>,
-        ui: &Ui,
-    ) -> Result<(), Failure> {
+    fn finish(&self, map: &Map, report: &BuildReport, read: Read, ui: &Ui) -> Result<(), Failure> {
         let version = map.save(&self.output)?;
         if self.json {
-            ui.json(&account_json(map, report, osm, version));
+            ui.json(&account::json(map, report, read, version));
         } else {
-            ui.remark(account(map, report, osm));
+            ui.remark(account::text(map, report, read));
             ui.remark(format!("wrote {} (version {})", self.output.display(), version.short()));
         }
         Ok(())
@@ -212,17 +262,30 @@ impl Build {
     }
 
     fn streets(&self, ui: &Ui) -> Result<Given, Failure> {
-        let plain = |streets, source, osm| {
+        let plain = |streets, source, read| {
             let (prior, targets) = (PriorPlan::Uniform, TargetPlan::Uniform);
-            Given { streets, source, osm, prior, targets }
+            Given { streets, source, read, prior, targets }
         };
         if let Some(path) = &self.osm {
             let (streets, osm) = read_osm(path, self.travel.into(), ui)?;
-            return Ok(plain(streets, Source::OpenStreetMap, Some(osm)));
+            return Ok(plain(
+                streets,
+                Source::OpenStreetMap,
+                Read { osm: Some(osm), ..Read::default() },
+            ));
+        }
+        if let Some(path) = &self.graphml {
+            let (streets, graphml) = read_graphml(path, ui)?;
+            let streets = streets.used_by(self.travel.into());
+            return Ok(plain(
+                streets,
+                Source::GraphMl,
+                Read { graphml: Some(graphml), ..Read::default() },
+            ));
         }
         if let (Some(nodes), Some(edges)) = (&self.nodes, &self.edges) {
             let streets = read_streets(nodes, edges, self.undirected)?.used_by(self.travel.into());
-            return Ok(plain(streets, Source::Csv, None));
+            return Ok(plain(streets, Source::Csv, Read::default()));
         }
         let demo = demo_given(self.seed);
         Ok(Given { streets: demo.streets.used_by(self.travel.into()), ..demo })
@@ -236,7 +299,7 @@ fn demo_given(seed: u64) -> Given {
     Given {
         streets: city.streets,
         source: Source::Demo(seed),
-        osm: None,
+        read: Read::default(),
         targets: TargetPlan::Weights(Weights::At(targets)),
         prior: PriorPlan::Density(Box::new(move |at| city.demand.weight(at))),
     }
@@ -247,83 +310,17 @@ fn weights(text: &str) -> Result<Weights, Failure> {
     Ok(read_weights(&file.path, file.column.as_deref())?)
 }
 
+fn resolution(text: &str) -> Result<H3Resolution, Failure> {
+    let wrong = |_| {
+        MapError::invalid("places", format!("`h3:{text}` has no resolution; write it like h3:9"))
+    };
+    Ok(H3Resolution::new(text.parse().map_err(wrong)?)?)
+}
+
 fn random_count(text: &str) -> Result<usize, Failure> {
-    let wrong = |_| lrgeo_map::MapError::Invalid {
+    let wrong = |_| MapError::Invalid {
         field: "targets",
         reason: format!("`random:{text}` has no count; write it like random:20"),
     };
     Ok(text.parse().map_err(wrong)?)
-}
-
-/// What was built and what was left out, for people.
-fn account(map: &Map, report: &BuildReport, osm: Option<OsmReport>) -> String {
-    let mut lines = Vec::new();
-    if let Some(osm) = osm {
-        lines.push(format!(
-            "read {} nodes and {} ways, {} of them usable; {} references to missing nodes",
-            count(osm.nodes),
-            count(osm.ways),
-            count(osm.usable_ways),
-            count(osm.missing_references)
-        ));
-    }
-    lines.push(format!(
-        "streets: {} nodes, {} arcs ({} nodes outside the region, {} not connected both ways, left out)",
-        count(map.graph.node_count()),
-        count(map.graph.arc_count()),
-        count(report.nodes_outside),
-        count(report.nodes_unconnected)
-    ));
-    lines.push(format!(
-        "places: {} ({} without a street within {:.0} m, left out)",
-        count(map.places.len()),
-        count(report.places_without_street),
-        report.snap_km * 1000.0
-    ));
-    if report.places_twice > 0 {
-        lines.push(format!(
-            "places: {} street nodes lie less than 1 m from another one and make no place of their own",
-            count(report.places_twice)
-        ));
-    }
-    lines.push(format!(
-        "targets: {} ({} without a street, left out)",
-        count(map.targets.len()),
-        count(report.targets_without_street)
-    ));
-    if report.prior_unmatched > 0.0 {
-        let share = 100.0 * report.prior_unmatched;
-        lines.push(format!(
-            "prior: {share:.1} % of the weight belongs to no place and was left out"
-        ));
-    }
-    lines.join("\n")
-}
-
-fn account_json(
-    map: &Map,
-    report: &BuildReport,
-    osm: Option<OsmReport>,
-    version: Digest,
-) -> serde_json::Value {
-    json!({
-        "version": version,
-        "nodes": map.graph.node_count(),
-        "arcs": map.graph.arc_count(),
-        "places": map.places.len(),
-        "targets": map.targets.len(),
-        "left_out": {
-            "nodes_outside": report.nodes_outside,
-            "nodes_unconnected": report.nodes_unconnected,
-            "places_twice": report.places_twice,
-            "places_without_street": report.places_without_street,
-            "targets_without_street": report.targets_without_street,
-            "prior_share": report.prior_unmatched,
-        },
-        "snap_km": report.snap_km,
-        "osm": osm.map(|o| json!({
-            "nodes": o.nodes, "ways": o.ways, "usable_ways": o.usable_ways,
-            "missing_references": o.missing_references,
-        })),
-    })
 }

@@ -6,11 +6,14 @@ use clap::Args;
 use lrgeo_geo::Digest;
 use lrgeo_geo::spacing::spacing_km;
 use lrgeo_geo::units::Length;
+use lrgeo_map::graph::StreetGraph;
+use lrgeo_map::h3::H3Resolution;
 use lrgeo_map::map::Map;
 use lrgeo_map::neighbours::{NeighbourGraph, Stretch};
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::json;
 use crate::ui::{Ui, count};
 
 /// Looking from more places than this takes longer than people wait; above, a sample is used and
@@ -70,16 +73,17 @@ impl Info {
         c: &Connectivity,
     ) -> serde_json::Value {
         json!({
-            "version": version,
+            "map": version,
             "source": map.source.to_string(),
             "travel": map.travel.name(),
-            "bbox": map.bounds().map(|b| b.to_array()),
+            "bounds": map.bounds().map(json::bounds),
             "nodes": map.graph.node_count(),
             "arcs": map.graph.arc_count(),
-            "arc_km": map.graph.arc_length_km(),
+            "arc_km": map.streets().ok().map(StreetGraph::arc_length_km),
             "places": map.places.len(),
             "targets": map.targets.len(),
             "cell_km": map.cell.map(Length::km),
+            "h3_resolution": H3Resolution::of_places(&map.places).map(H3Resolution::number),
             "spacing_km": spacing,
             "access_km": { "mean": mean_access_km(map), "max": max_access_km(map) },
             "prior_entropy_bits": entropy_bits(map),
@@ -121,19 +125,22 @@ impl Info {
             ("bbox", format!("{bbox} (S, W, N, E)")),
             (
                 "streets",
-                format!(
-                    "{} nodes, {} one-way arcs, {:.0} km",
-                    count(map.graph.node_count()),
-                    count(map.graph.arc_count()),
-                    map.graph.arc_length_km()
-                ),
+                match map.streets() {
+                    Ok(graph) => format!(
+                        "{} nodes, {} one-way arcs, {:.0} km",
+                        count(graph.node_count()),
+                        count(graph.arc_count()),
+                        graph.arc_length_km()
+                    ),
+                    Err(_) => format!("none: {} ways of a table", count(map.graph.arc_count())),
+                },
             ),
             (
                 "places",
                 format!(
                     "{}{}, spacing {}",
                     count(map.places.len()),
-                    map.cell.map_or(String::new(), |cell| format!(" on a grid of {cell} cells")),
+                    what_places(map),
                     spacing.map_or("none".into(), |km| format!("{:.0} m", km * 1000.0))
                 ),
             ),
@@ -163,6 +170,15 @@ impl Info {
                 ),
             ),
         ]
+    }
+}
+
+/// What the places are, where that is known.
+fn what_places(map: &Map) -> String {
+    match (map.cell, H3Resolution::of_places(&map.places)) {
+        (Some(cell), _) => format!(" on a grid of {cell} cells"),
+        (None, Some(h3)) => format!(" H3 cells of resolution {}", h3.number()),
+        (None, None) => String::new(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `lrgeo map`: make maps, look at them, pass them on.
 
+mod account;
 mod build;
 mod export;
 mod info;
@@ -13,11 +14,11 @@ use crate::ui::Ui;
 
 #[derive(Subcommand)]
 pub enum MapCommand {
-    /// Make a map from OpenStreetMap, from CSV tables, or of the demo city.
+    /// Make a map from OpenStreetMap, GraphML or CSV tables, from a routing engine's table, or of the demo city.
     Build(Box<build::Build>),
     /// Say what a map holds.
     Info(info::Info),
-    /// Write a map as GeoJSON, CSV, SVG, or its cost matrix.
+    /// Write a map as GeoJSON, CSV, GeoParquet, SVG, or its cost matrix.
     Export(export::Export),
 }
 

@@ -232,7 +232,7 @@ impl Build {
         built.save(&self.output)?;
         if self.json {
             let mut account = info::as_json(&built)?;
-            account["build_seconds"] = seconds.into();
+            account["build_s"] = seconds.into();
             ui.json(&account);
         } else {
             ui.lines(&info::lines(&built)?);

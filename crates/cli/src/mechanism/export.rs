@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
-use lrgeo_map::export::npy_header;
+use lrgeo_map::export::parquet::LongTable;
+use lrgeo_map::export::{npy_header, quoted};
 use lrgeo_map::write_stream;
 use lrgeo_mechanism::Built;
 use serde_json::json;
@@ -18,8 +19,9 @@ use crate::ui::Ui;
 #[command(
     after_help = "Examples:\n  lrgeo mechanism export city.lrmech --npy matrix.npy\n  \
                   lrgeo mechanism export city.lrmech --csv entries.csv\n  \
+                  lrgeo mechanism export city.lrmech --parquet entries.parquet --least 1e-6\n  \
                   lrgeo mechanism export city.lrmech --geojson places.geojson",
-    group = ArgGroup::new("what").required(true).multiple(true).args(["npy", "csv", "geojson"])
+    group = ArgGroup::new("what").required(true).multiple(true).args(["npy", "csv", "parquet", "geojson"])
 )]
 pub struct Export {
     /// The mechanism.
@@ -30,10 +32,13 @@ pub struct Export {
     /// Its entries as place,report,probability; those below --least are left out.
     #[arg(long, value_name = "OUT")]
     csv: Option<PathBuf>,
+    /// The same entries as Parquet.
+    #[arg(long, value_name = "OUT")]
+    parquet: Option<PathBuf>,
     /// The places, each with what is reported from it.
     #[arg(long, value_name = "OUT")]
     geojson: Option<PathBuf>,
-    /// The smallest probability that --csv writes.
+    /// The smallest probability that --csv and --parquet write.
     #[arg(long, default_value_t = 0.0)]
     least: f64,
 }
@@ -54,14 +59,16 @@ impl Export {
         if let Some(path) = &self.csv {
             stream(path, ui, |out| {
                 writeln!(out, "place,report,probability")?;
-                each_row(&built, |place, row| {
-                    for (k, z) in row.iter().enumerate() {
-                        if *z > 0.0 && *z >= self.least {
-                            writeln!(out, "{},{},{z:e}", built.ids[place], built.ids[k])?;
-                        }
-                    }
-                    Ok(())
+                self.each_entry(&built, |place, report, z| {
+                    writeln!(out, "{},{},{z:e}", quoted(place), quoted(report))
                 })
+            })?;
+        }
+        if let Some(path) = &self.parquet {
+            stream(path, ui, |out| {
+                let mut table = LongTable::new(out, "probability")?;
+                self.each_entry(&built, |place, report, z| table.entry(place, report, z))?;
+                table.finish()
             })?;
         }
         if let Some(path) = &self.geojson {
@@ -76,6 +83,21 @@ impl Export {
             })?;
         }
         Ok(())
+    }
+
+    /// Calls `act` with the ids and the probability of every entry that is not too small.
+    fn each_entry<'b>(
+        &self,
+        built: &'b Built,
+        mut act: impl FnMut(&'b str, &'b str, f64) -> std::io::Result<()>,
+    ) -> std::io::Result<()> {
+        each_row(built, |place, row| {
+            let mut entries = row.iter().enumerate();
+            entries.try_for_each(|(k, &z)| match z > 0.0 && z >= self.least {
+                true => act(&built.ids[place], &built.ids[k], z),
+                false => Ok(()),
+            })
+        })
     }
 }
 
@@ -112,7 +134,7 @@ fn feature(built: &Built, place: usize, row: &[f64]) -> serde_json::Value {
             "id": built.ids[place],
             "prior": built.prior[place],
             "true_report": row[place],
-            "expected_move_km": moved,
+            "moved_km": moved,
             "likeliest": likeliest,
         },
     })
@@ -122,7 +144,7 @@ fn feature(built: &Built, place: usize, row: &[f64]) -> serde_json::Value {
 fn stream(
     path: &Path,
     ui: &Ui,
-    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> std::io::Result<()>,
 ) -> Result<(), Failure> {
     write_stream(path, write)?;
     ui.remark(format!("wrote {}", path.display()));

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::open;
 use crate::failure::{Failure, in_options};
+use crate::json;
 use crate::ui::{Ui, count};
 
 /// The note that keeps the words in which a promise was asked for.
@@ -159,28 +160,15 @@ pub fn as_json(built: &Built) -> Result<serde_json::Value, Failure> {
             "lower_bound": proof.lower_bound,
             "gap": proof.gap,
             "iterations": proof.iterations,
-            "seconds": proof.seconds,
+            "elapsed_s": proof.seconds,
         })
     });
-    let reach = built.guarantee.notion.reach_km();
     Ok(json!({
         "kind": built.kind,
         "map": built.map.to_string(),
         "places": built.coords.len(),
         "rows": built.rows.deployed().len(),
-        "guarantee": {
-            "epsilon_per_km": built.guarantee.epsilon.value(),
-            "notion": match built.guarantee.notion {
-                Notion::Within { .. } => "within-gamma",
-                Notion::AllPairs => "all-pairs",
-                Notion::Coordinates => "coordinates",
-            },
-            "gamma_km": reach.is_finite().then_some(reach),
-            "cover": match built.guarantee.cover {
-                Cover::WholeMap => "whole-map",
-                Cover::Round => "round",
-            },
-        },
+        "promise": json::promise(&built.guarantee),
         "expected_cost": built.expected_cost,
         "street_cost": built.notes.iter().find(|(name, _)| name == STREET).and_then(|(_, cost)| cost.parse::<f64>().ok()),
         "unit": built.unit,

@@ -72,6 +72,7 @@ pub fn open_verified(
 /// The distribution that somebody at a position draws from. Positions off the map are refused; the message does not repeat them.
 pub fn row_at(
     built: &Built,
+    places: &Reach,
     at: Coord,
     field: &'static str,
 ) -> Result<Distribution, MechanismError> {
@@ -79,20 +80,33 @@ pub fn row_at(
         let outside = || MechanismError::invalid(field, "lies outside the map");
         return noise.row_at(at).ok_or_else(outside);
     }
-    let place = place_at(&built.coords, at, field)?;
+    let place = places.place_at(at, field)?;
     let others = "this mechanism was made for other users; make one with --users";
     built.row(place).ok_or_else(|| MechanismError::invalid(field, others))
 }
 
-/// The place that a position belongs to. Positions that no place reaches are not on the map, and nothing is promised to
-/// them; the message does not repeat them.
-pub fn place_at(coords: &[Coord], at: Coord, field: &'static str) -> Result<u32, MechanismError> {
-    let reach_km = reach_km(spacing_km(coords).unwrap_or(f64::INFINITY));
-    match SpatialIndex::new(coords).nearest(at) {
-        Some((place, km)) if km <= reach_km => Ok(place),
-        _ => Err(MechanismError::Invalid {
-            field,
-            reason: format!("lies outside the map: no place within {reach_km:.2} km"),
-        }),
+/// Which positions belong to which place.
+pub struct Reach {
+    index: SpatialIndex,
+    km: f64,
+}
+
+impl Reach {
+    /// Of these places.
+    pub fn new(coords: &[Coord]) -> Self {
+        let km = reach_km(spacing_km(coords).unwrap_or(f64::INFINITY));
+        Self { index: SpatialIndex::new(coords), km }
+    }
+
+    /// The place that a position belongs to. Positions that no place reaches are not on the map, and nothing is promised to
+    /// them; the message does not repeat them.
+    pub fn place_at(&self, at: Coord, field: &'static str) -> Result<u32, MechanismError> {
+        match self.index.nearest(at) {
+            Some((place, km)) if km <= self.km => Ok(place),
+            _ => Err(MechanismError::Invalid {
+                field,
+                reason: format!("lies outside the map: no place within {:.2} km", self.km),
+            }),
+        }
     }
 }

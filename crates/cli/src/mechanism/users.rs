@@ -6,7 +6,7 @@ use std::str::FromStr;
 use lrgeo_geo::rng::SplitMix;
 use lrgeo_mechanism::{City, Geography, MechanismError};
 
-use super::place_at;
+use super::Reach;
 use crate::failure::Failure;
 use crate::options::coord;
 use crate::ways::shares;
@@ -87,6 +87,7 @@ impl Users {
         let read = |error| Failure::Read { path: path.clone(), error };
         let text = std::fs::read_to_string(path).map_err(read)?;
         let mut found = Vec::new();
+        let reach = Reach::new(places.coords());
         for (number, line) in text.lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
@@ -103,7 +104,7 @@ impl Users {
             let named = ids.iter().position(|id| *id == line);
             let place = match (named, coord(line)) {
                 (Some(place), _) => place as u32,
-                (None, Ok(at)) => place_at(places.coords(), at, "users").map_err(|error| {
+                (None, Ok(at)) => reach.place_at(at, "users").map_err(|error| {
                     wrong_line(number, error.to_string().trim_start_matches("users: "))
                 })?,
                 (None, Err(_)) => {

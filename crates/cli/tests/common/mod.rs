@@ -1,6 +1,8 @@
 //! The real program in a directory of its own.
 #![allow(dead_code)] // Not every test file uses everything.
 
+pub mod served;
+
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};

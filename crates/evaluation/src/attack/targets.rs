@@ -40,7 +40,7 @@ pub fn recover(
     progress: &dyn Progress,
 ) -> Result<Recovered, MapError> {
     let mut random = SplitMix::new(seed);
-    let nodes = map.graph.node_count();
+    let nodes = map.streets()?.node_count();
     let mut candidates: Vec<u32> = map.targets.iter().map(|target| target.node).collect();
     let extra = random.choose(nodes, decoys.min(nodes));
     candidates.extend(extra.into_iter().map(|node| node as u32));

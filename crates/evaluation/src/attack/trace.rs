@@ -132,6 +132,7 @@ pub fn follow(
     seed: u64,
     progress: &dyn Progress,
 ) -> Result<Vec<Followed>, MechanismError> {
+    map.streets()?;
     let mut sum = 0.0;
     let until = places.prior().iter().map(|p| {
         sum += p;

@@ -10,23 +10,11 @@ use csv::StringRecord;
 use lrgeo_geo::Coord;
 use lrgeo_geo::twins::{Twin, twins};
 
+use super::names::{DEFAULT_SPEED_KMH, FROM, ID, LAT, LENGTH_KM, LENGTH_M, LON, SPEED, TO, WEIGHT};
 use crate::MapError;
 use crate::build::Weights;
 use crate::places::Site;
 use crate::streets::Streets;
-
-const ID: &[&str] = &["id", "node_id", "osmid"];
-const LAT: &[&str] = &["lat", "y"];
-const LON: &[&str] = &["lon", "x"];
-const FROM: &[&str] = &["from", "u"];
-const TO: &[&str] = &["to", "v"];
-const LENGTH_KM: &[&str] = &["length_km"];
-const LENGTH_M: &[&str] = &["length_m", "length"];
-const SPEED: &[&str] = &["speed_kmh", "speed_class"];
-const WEIGHT: &[&str] = &["weight", "prior", "count"];
-
-/// Without a speed column: what a city street allows.
-const DEFAULT_SPEED_KMH: f64 = 40.0;
 
 /// Reads a street network: nodes `id,lat,lon`, edges `from,to,length_m[,speed_kmh]`.
 ///
@@ -78,7 +66,7 @@ pub fn read_streets(nodes: &Path, edges: &Path, undirected: bool) -> Result<Stre
 
 /// Reads places: `id,lat,lon`. A place that is listed twice, under whatever ids, is refused: which of
 /// the two was meant, and whose weight counts, is for the owner of the file to say.
-pub fn read_sites(path: &Path) -> Result<Vec<Site>, MapError> {
+pub(super) fn read_sites(path: &Path) -> Result<Vec<Site>, MapError> {
     let mut table = Table::open(path)?;
     let (id, lat, lon) = (table.require(ID)?, table.require(LAT)?, table.require(LON)?);
     let (mut sites, mut seen) = (Vec::new(), std::collections::HashSet::new());
@@ -104,20 +92,21 @@ pub fn read_sites(path: &Path) -> Result<Vec<Site>, MapError> {
     Ok(sites)
 }
 
-/// Reads coordinates: `lat,lon`.
-pub fn read_points(path: &Path) -> Result<Vec<Coord>, MapError> {
+/// Reads coordinates: `lat,lon`, and `id` where there is one.
+pub(super) fn read_points(path: &Path) -> Result<Vec<(Option<String>, Coord)>, MapError> {
     let mut table = Table::open(path)?;
-    let (lat, lon) = (table.require(LAT)?, table.require(LON)?);
+    let (lat, lon, id) = (table.require(LAT)?, table.require(LON)?, table.find(ID));
     let mut points = Vec::new();
     while let Some(row) = table.next()? {
-        points.push(row.coord(lat, lon)?);
+        let id = id.map(|column| row.text(column).map(str::to_owned)).transpose()?;
+        points.push((id, row.coord(lat, lon)?));
     }
     Ok(points)
 }
 
 /// Reads weights from the named column (or `weight`, `prior`, `count`): at coordinates where the
 /// file has `lat,lon`, by `id` otherwise. Without any weight column every row counts one.
-pub fn read_weights(path: &Path, column: Option<&str>) -> Result<Weights, MapError> {
+pub(super) fn read_weights(path: &Path, column: Option<&str>) -> Result<Weights, MapError> {
     let mut table = Table::open(path)?;
     let weight = match column {
         Some(name) => Some(table.require(&[name])?),

@@ -1,10 +1,12 @@
 //! From streets to a map: clip, keep what is connected, set places on streets, weigh them.
 
+mod table;
+mod weights;
+
 use std::collections::HashMap;
 
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::parallel::*;
-use lrgeo_geo::rng::SplitMix;
 use lrgeo_geo::twins::{Twin, twins};
 use lrgeo_geo::units::{Length, travel_from_km};
 use lrgeo_geo::{BoundingBox, Coord};
@@ -13,8 +15,12 @@ use crate::MapError;
 use crate::graph::StreetGraph;
 use crate::map::{Map, Source, Target, TravelMode};
 use crate::places::{MAX_PLACES, Place, Site, ensure_apart, grid};
-use crate::region::Region;
+use crate::region::{Polygon, Region};
+use crate::routing::RoutingTable;
 use crate::streets::Streets;
+use weights::{pick_targets, weigh_places};
+
+pub use table::{TablePlan, build_on_table};
 
 /// What map to build from the streets.
 pub struct MapPlan {
@@ -39,6 +45,9 @@ pub struct MapPlan {
 pub enum PlacePlan {
     /// The centres of square cells with this side.
     Grid(Length),
+    /// The centres of H3 cells, which are called by their H3 ids.
+    #[cfg(feature = "import")]
+    H3(crate::h3::H3Resolution),
     /// Every street node.
     Nodes,
     /// Given sites.
@@ -78,6 +87,8 @@ pub enum Weights {
     ById(HashMap<String, f64>),
     /// At coordinates; each counts for the nearest place.
     At(Vec<(Coord, f64)>),
+    /// Over areas, evenly; each piece of them counts for the nearest place.
+    Over(Vec<(Polygon, f64)>),
 }
 
 /// What was left out on the way, and why. Nothing is dropped in silence.
@@ -96,28 +107,58 @@ pub struct BuildReport {
     pub snap_km: f64,
     /// The share of prior weight that belongs to no place.
     pub prior_unmatched: f64,
+    /// Points, areas or ids of the prior of which nothing belongs to a place.
+    pub prior_rows_unmatched: usize,
     /// Targets with no street within the limit.
     pub targets_without_street: usize,
 }
 
 /// The same places, prior and targets on other streets: how somebody gets between them who moves differently.
 pub fn same_places(map: &Map, streets: Streets, travel: TravelMode) -> Result<Map, MapError> {
-    let site = |place: &Place| Site { id: place.id.clone(), coord: place.coord };
-    let weight = |place: &Place| (place.id.clone(), place.prior);
-    let at = |target: &Target| (map.graph.coords()[target.node as usize], target.weight);
+    let (sites, prior, targets) = parts_of(map);
     let plan = MapPlan {
         source: map.source,
         travel,
         region: Region::Everything,
-        places: PlacePlan::Sites(map.places.iter().map(site).collect()),
+        places: PlacePlan::Sites(sites),
         // Everybody reaches a street; how far it is counts as a part of the way.
         snap: Some(Length::from_km(FARTHEST_STREET_KM)?),
-        prior: PriorPlan::Weights(Weights::ById(map.places.iter().map(weight).collect())),
-        targets: TargetPlan::Weights(Weights::At(map.targets.iter().map(at).collect())),
+        prior,
+        targets,
     };
-    let (other, report) = build(streets, plan)?;
+    nothing_lost(build(streets, plan)?)
+}
+
+/// The same places, prior and targets with the ways that a routing engine found between them, instead of the map's own.
+pub fn same_places_on_table(
+    map: &Map,
+    table: &RoutingTable,
+    travel: TravelMode,
+) -> Result<Map, MapError> {
+    let (sites, prior, targets) = parts_of(map);
+    let snap = Some(Length::from_km(FARTHEST_STREET_KM)?);
+    nothing_lost(build_on_table(
+        table,
+        TablePlan { travel, places: Some(sites), snap, prior, targets },
+    )?)
+}
+
+/// The places of a map, where users are and where they go.
+fn parts_of(map: &Map) -> (Vec<Site>, PriorPlan, TargetPlan) {
+    let site = |place: &Place| Site { id: place.id.clone(), coord: place.coord };
+    let weight = |place: &Place| (place.id.clone(), place.prior);
+    let at = |target: &Target| (map.graph.coords()[target.node as usize], target.weight);
+    (
+        map.places.iter().map(site).collect(),
+        PriorPlan::Weights(Weights::ById(map.places.iter().map(weight).collect())),
+        TargetPlan::Weights(Weights::At(map.targets.iter().map(at).collect())),
+    )
+}
+
+/// The map, if all of its places and targets can be reached.
+fn nothing_lost((map, report): (Map, BuildReport)) -> Result<Map, MapError> {
     match report.places_without_street + report.targets_without_street {
-        0 => Ok(other),
+        0 => Ok(map),
         lost => Err(MapError::invalid(
             "places",
             format!(
@@ -136,11 +177,18 @@ pub fn build(streets: Streets, plan: MapPlan) -> Result<(Map, BuildReport), MapE
     let graph = connected_streets(streets, &plan.region, &mut report)?;
     let index = SpatialIndex::new(graph.coords());
 
+    let streets = BoundingBox::around(graph.coords().iter().copied());
+    let bounds = plan.region.bounds().or(streets).ok_or_else(no_streets)?;
+    report.snap_km = snap_limit_km(&plan);
     let sites = match &plan.places {
-        PlacePlan::Grid(cell) => {
-            let streets = BoundingBox::around(graph.coords().iter().copied());
-            let bounds = plan.region.bounds().or(streets);
-            grid(bounds.ok_or_else(no_streets)?, &plan.region, *cell)?
+        PlacePlan::Grid(cell) => grid(bounds, &plan.region, *cell)?,
+        #[cfg(feature = "import")]
+        PlacePlan::H3(resolution) => {
+            let (sites, corner_km) = crate::h3::cells(bounds, &plan.region, *resolution)?;
+            if plan.snap.is_none() {
+                report.snap_km = corner_km;
+            }
+            sites
         }
         PlacePlan::Nodes => {
             let twins = twins(graph.coords());
@@ -159,16 +207,23 @@ pub fn build(streets: Streets, plan: MapPlan) -> Result<(Map, BuildReport), MapE
             advice: "choose a smaller `region`, or a grid (`places`)",
         });
     }
-    report.snap_km = snap_limit_km(&plan);
     let mut places = set_on_streets(sites, &index, &mut report)?;
     ensure_apart("places", &places, advice_against_twins(&plan.places))?;
     weigh_places(&mut places, &plan.prior, &mut report)?;
-    let targets = pick_targets(&plan.targets, &graph, &places, &index, &mut report)?;
+    let ends = Ends { index: &index, first: 0, count: graph.node_count() };
+    let targets = pick_targets(&plan.targets, &ends, &places, &mut report)?;
     let cell = match plan.places {
         PlacePlan::Grid(cell) => Some(cell),
         _ => None,
     };
     Ok((Map { source: plan.source, travel: plan.travel, cell, graph, places, targets }, report))
+}
+
+/// Where ways may end: some nodes in a row, and which of them is nearest.
+struct Ends<'e> {
+    index: &'e SpatialIndex,
+    first: u32,
+    count: usize,
 }
 
 /// A place at every street node, at twins only at the first.
@@ -183,6 +238,8 @@ fn node_sites(nodes: &[Coord], twins: &[Twin]) -> Vec<Site> {
 fn advice_against_twins(places: &PlacePlan) -> &'static str {
     match places {
         PlacePlan::Grid(_) => "choose larger cells (`places`), and a `region` away from the poles",
+        #[cfg(feature = "import")]
+        PlacePlan::H3(_) => "choose a coarser resolution (`places`)",
         PlacePlan::Nodes | PlacePlan::Sites(_) => "keep one of the two",
     }
 }
@@ -267,6 +324,8 @@ fn set_on_streets(
 ) -> Result<Vec<Place>, MapError> {
     let asked = sites.len();
     let limit = report.snap_km;
+    let swapped =
+        sites.first().and_then(|site| Coord::new(site.coord.lon(), site.coord.lat()).ok());
     let places: Vec<Place> = sites
         .into_par_iter()
         .filter_map(|site| {
@@ -283,107 +342,15 @@ fn set_on_streets(
         .collect();
     report.places_without_street = asked - places.len();
     if places.is_empty() {
+        let near = |at: Coord| index.nearest(at).is_some_and(|(_, km)| km <= limit);
+        let advice = match swapped.is_some_and(near) {
+            true => "latitude and longitude are swapped",
+            false => "raise `snap` or check the coordinates",
+        };
         return Err(MapError::Empty {
             what: "location set",
-            advice: format!(
-                "none of {asked} places has a street within {limit:.3} km; raise `snap` or check the coordinates"
-            ),
+            advice: format!("none of {asked} places has a street within {limit:.3} km; {advice}"),
         });
     }
     Ok(places)
-}
-
-fn weigh_places(
-    places: &mut [Place],
-    prior: &PriorPlan,
-    report: &mut BuildReport,
-) -> Result<(), MapError> {
-    let mut offered = 0.0;
-    match prior {
-        PriorPlan::Uniform => places.iter_mut().for_each(|p| p.prior = 1.0),
-        PriorPlan::Density(density) => {
-            places.iter_mut().for_each(|p| p.prior = density(p.coord).max(0.0));
-        }
-        PriorPlan::Weights(Weights::ById(weights)) => {
-            offered = weights.values().sum();
-            for place in places.iter_mut() {
-                place.prior = weights.get(&place.id).copied().unwrap_or(0.0);
-            }
-        }
-        PriorPlan::Weights(Weights::At(points)) => {
-            offered = points.iter().map(|(_, weight)| weight).sum();
-            let coords: Vec<Coord> = places.iter().map(|p| p.coord).collect();
-            let index = SpatialIndex::new(&coords);
-            for &(coord, weight) in points {
-                if let Some((nearest, distance)) = index.nearest(coord)
-                    && distance <= report.snap_km
-                {
-                    places[nearest as usize].prior += weight;
-                }
-            }
-        }
-    }
-    let total: f64 = places.iter().map(|p| p.prior).sum();
-    if total <= 0.0 || !total.is_finite() {
-        return Err(MapError::Empty {
-            what: "prior",
-            advice: "no weight belongs to any place; do the ids or coordinates match?".into(),
-        });
-    }
-    if offered > 0.0 {
-        report.prior_unmatched = (1.0 - total / offered).max(0.0);
-    }
-    places.iter_mut().for_each(|p| p.prior /= total);
-    Ok(())
-}
-
-fn pick_targets(
-    plan: &TargetPlan,
-    graph: &StreetGraph,
-    places: &[Place],
-    index: &SpatialIndex,
-    report: &mut BuildReport,
-) -> Result<Vec<Target>, MapError> {
-    let mut weights = std::collections::BTreeMap::<u32, f64>::new();
-    match plan {
-        TargetPlan::Uniform => {
-            places.iter().for_each(|p| *weights.entry(p.node).or_default() += 1.0);
-        }
-        TargetPlan::Random { count, seed } => {
-            if *count == 0 {
-                return Err(MapError::invalid(
-                    "targets",
-                    "random:0 picks none; ask for at least 1",
-                ));
-            }
-            let chosen = SplitMix::new(*seed).choose(graph.node_count(), *count);
-            weights.extend(chosen.into_iter().map(|node| (node as u32, 1.0)));
-        }
-        TargetPlan::Weights(Weights::ById(by_id)) => {
-            for place in places {
-                if let Some(weight) = by_id.get(&place.id) {
-                    *weights.entry(place.node).or_default() += weight;
-                }
-            }
-        }
-        TargetPlan::Weights(Weights::At(points)) => {
-            for &(coord, weight) in points {
-                match index.nearest(coord) {
-                    Some((node, distance)) if distance <= report.snap_km => {
-                        *weights.entry(node).or_default() += weight;
-                    }
-                    _ => report.targets_without_street += 1,
-                }
-            }
-        }
-    }
-    weights.retain(|_, weight| *weight > 0.0);
-    let total: f64 = weights.values().sum();
-    if weights.is_empty() || !total.is_finite() {
-        return Err(MapError::Empty {
-            what: "target list",
-            advice: "no target has a positive weight and a street within the limit (`snap`)".into(),
-        });
-    }
-    Ok(weights.into_iter().map(|(node, weight)| Target { node, weight: weight / total }).collect())
 }

@@ -1,12 +1,15 @@
-//! Maps for other programs: GeoJSON and CSV.
+//! Maps for other programs: GeoJSON, CSV, GeoParquet, and matrices.
+
+mod matrix;
+#[cfg(feature = "geoparquet")]
+pub mod parquet;
 
 use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::MapError;
 use crate::map::Map;
-use crate::utility::Utility;
+pub use matrix::{losses_csv, losses_npy, npy_header};
 
 /// Coordinates to 1e-7 degrees (a centimetre), longitude first as GeoJSON wants it.
 fn position(c: lrgeo_geo::Coord) -> Value {
@@ -20,7 +23,9 @@ pub fn geojson(map: &Map) -> String {
     let coords = map.graph.coords();
     let arcs: std::collections::HashSet<(u32, u32)> =
         map.graph.arcs().map(|(from, to, ..)| (from, to)).collect();
-    let streets = map.graph.arcs().filter_map(|(from, to, mm, ms)| {
+    // The ways of a table are not streets.
+    let graph = map.streets().ok().into_iter();
+    let streets = graph.flat_map(|graph| graph.arcs()).filter_map(|(from, to, mm, ms)| {
         let oneway = !arcs.contains(&(to, from));
         (oneway || from < to).then(|| {
             let speed = f64::from(mm) / f64::from(ms.max(1)) * 3.6;
@@ -59,9 +64,6 @@ fn feature(geometry: Value, properties: Value) -> Value {
 
 /// `id,lat,lon,prior`, one place a line; `lrgeo map build --places` reads it back.
 pub fn places_csv(map: &Map) -> String {
-    let quoted = |id: &str| {
-        if id.contains([',', '"']) { format!("\"{}\"", id.replace('"', "\"\"")) } else { id.into() }
-    };
     let mut out = String::from("id,lat,lon,prior\n");
     for p in &map.places {
         let (lat, lon) = (p.coord.lat(), p.coord.lon());
@@ -70,48 +72,20 @@ pub fn places_csv(map: &Map) -> String {
     out
 }
 
-/// A matrix of more places than this is not written: it would be gigabytes.
-const MAX_MATRIX_PLACES: usize = 20_000;
-
-fn check_size(losses: &dyn Utility) -> Result<(), MapError> {
-    if losses.places() <= MAX_MATRIX_PLACES {
-        return Ok(());
+/// A cell of CSV: quoted where it must be.
+pub fn quoted(text: &str) -> std::borrow::Cow<'_, str> {
+    match text.contains([',', '"']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
+        false => text.into(),
     }
-    Err(MapError::TooLarge {
-        what: "places of a cost matrix",
-        asked: losses.places() as u64,
-        limit: MAX_MATRIX_PLACES as u64,
-        advice: "choose larger cells (`places`) or a smaller `region`",
-    })
 }
 
-/// The head of a numpy `.npy` file with a float64 array; its numbers follow, row by row.
-pub fn npy_header(rows: usize, columns: usize) -> Vec<u8> {
-    let dict =
-        format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
-    // The header ends with a line end at a multiple of 64 bytes.
-    let length = (10 + dict.len() + 1).next_multiple_of(64) - 10;
-    let mut out = b"\x93NUMPY\x01\x00".to_vec();
-    out.extend_from_slice(&(length as u16).to_le_bytes());
-    out.extend_from_slice(format!("{dict:<width$}\n", width = length - 1).as_bytes());
+/// `lat,lon,weight`, one target a line; `lrgeo map build --targets` reads it back.
+pub fn targets_csv(map: &Map) -> String {
+    let mut out = String::from("lat,lon,weight\n");
+    for target in &map.targets {
+        let at = map.graph.coords()[target.node as usize];
+        let _ = writeln!(out, "{},{},{}", at.lat(), at.lon(), target.weight);
+    }
     out
-}
-
-/// All losses as numpy's `.npy`: a float64 array, one row per true place.
-pub fn losses_npy(losses: &dyn Utility) -> Result<Vec<u8>, MapError> {
-    check_size(losses)?;
-    let mut out = npy_header(losses.places(), losses.places());
-    losses.all().iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
-    Ok(out)
-}
-
-/// All losses as CSV without a header, one line per true place.
-pub fn losses_csv(losses: &dyn Utility) -> Result<Vec<u8>, MapError> {
-    check_size(losses)?;
-    let mut out = String::new();
-    for row in losses.all().chunks_exact(losses.places()) {
-        let line: Vec<String> = row.iter().map(f64::to_string).collect();
-        let _ = writeln!(out, "{}", line.join(","));
-    }
-    Ok(out.into_bytes())
 }
