@@ -185,7 +185,8 @@ fn with_json(scratch: &Scratch, command: &str) -> Vec<String> {
     names.flat_map(|name| with_json(scratch, format!("{command} {name}").trim())).collect()
 }
 
-const PROBLEM: &str = r#"{"version": 1, "epsilon": 1.0, "cost": [[0, 1], [1, 0]], "arcs": [[0, 1, 1.0], [1, 0, 1.0]]}"#;
+const PROBLEM: &str =
+    r#"{"version": 1, "epsilon": 1.0, "cost": [[0, 1], [1, 0]], "arcs": [[0, 1, 1.0]]}"#;
 
 /// Every command once, in an order in which each finds the files of those before it.
 const COMMANDS: [&str; 21] = [

@@ -189,7 +189,7 @@ fn as_lines(o: &Outcome) -> Vec<(&'static str, String)> {
         lines.push(("compared", compared.to_string()));
     }
     if !o.targets.is_empty() {
-        let target = |t: &lrgeo_protocol::public::Target| {
+        let target = |t: &Target| {
             format!("{:.2} km by its estimate: {:.6},{:.6}", t.estimated_km, t.at[0], t.at[1])
         };
         let targets: Vec<String> = o.targets.iter().map(target).collect();

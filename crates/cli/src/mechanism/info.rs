@@ -7,7 +7,7 @@ use lrgeo_geo::spacing::spacing_km;
 use lrgeo_mechanism::meaning::Meaning;
 use lrgeo_mechanism::stand_in::STOPPED_EARLY;
 use lrgeo_mechanism::{Built, MechanismError, Rows};
-use lrgeo_tiles::{Cover, Distribution, Notion, Privacy};
+use lrgeo_tiles::{Cover, Distribution, Privacy};
 use serde_json::json;
 
 use super::open;

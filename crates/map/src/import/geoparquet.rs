@@ -18,7 +18,16 @@ use crate::wkb;
 const MAX_ROWS: i64 = 20_000_000;
 
 /// Reads the rows: the geometry of GeoParquet, or columns `lat` and `lon`; `id`; a weight.
+///
+/// The library panics at some damaged files (negative lengths, for one), and whoever gives us a file must not end the program.
 pub(super) fn from_parquet<'p>(path: &'p Path, column: Option<&str>) -> Result<Rows<'p>, MapError> {
+    let read = std::panic::AssertUnwindSafe(|| read_rows(path, column));
+    std::panic::catch_unwind(read).unwrap_or_else(|_| {
+        Err(MapError::file(path, "damaged: its metadata contradict each other"))
+    })
+}
+
+fn read_rows<'p>(path: &'p Path, column: Option<&str>) -> Result<Rows<'p>, MapError> {
     let file = std::fs::File::open(path).map_err(MapError::io(path))?;
     let broken = |error: parquet::errors::ParquetError| {
         MapError::file(
