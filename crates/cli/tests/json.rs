@@ -44,7 +44,7 @@ const UNITS: [&str; 7] = ["_km", "_m", "_kmh", "_per_km", "_s", "_bits", "_bytes
 /// Times, always as texts.
 const TIMES: [&str; 4] = ["issued", "expires", "drawn", "since"];
 
-/// Digests and keys: lower-case hexadecimal.
+/// Digests and keys: lower-case hexadecimal, keys after `ed25519:`.
 const DIGESTS: [&str; 8] =
     ["map", "mechanism", "manifest", "public_key", "operator", "signer", "next_key", "hash"];
 
@@ -125,6 +125,7 @@ impl Walk {
                 self.wrong.push(format!("{path}: times are texts"));
             }
             Value::String(text) if DIGESTS.contains(&name) => {
+                let text = text.strip_prefix("ed25519:").unwrap_or(text);
                 let hex = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
                 if !(text.len() >= 16 && text.chars().all(hex)) {
                     self.wrong.push(format!("{path}: {text} is no digest or key"));
@@ -249,7 +250,7 @@ fn every_command_writes_json_in_one_way() {
             walk.wrong.push(format!("{name} has several shapes: {kinds:?}"));
         }
     }
-    assert!(walk.shapes.len() > 150, "{} names", walk.shapes.len());
+    assert!(walk.shapes.len() > 120, "{} names", walk.shapes.len());
     assert!(walk.wrong.is_empty(), "{:#?}", walk.wrong);
 }
 
