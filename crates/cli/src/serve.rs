@@ -73,6 +73,7 @@ impl Serve {
             ui.lines(&[
                 ("map", format!("{}, {} places", version.short(), count(catalogue.city.places()))),
                 ("signed by", catalogue.key.to_string()),
+                ("page", format!("http://{}/", server.address()?)),
                 (
                     "interface",
                     format!("http://{}{}", server.address()?, lrgeo_protocol::path::OPENAPI),

@@ -233,6 +233,11 @@ impl Catalogue {
         self.description.map
     }
 
+    /// The cost reference tables, one per way to go.
+    pub(crate) fn tables(&self) -> &[Arc<CostTable>] {
+        &self.tables
+    }
+
     /// The largest cost that an upload may hold.
     pub fn ceiling(&self) -> f64 {
         self.description.ceiling

@@ -27,6 +27,8 @@ pub struct Config {
     pub limits: Limits,
     /// Which pages may use the service.
     pub browsers: Browsers,
+    /// The server's own page.
+    pub page: PageSettings,
     /// Ways that people go besides the one of the map.
     pub ways: Vec<WaySettings>,
 }
@@ -58,6 +60,39 @@ impl Browsers {
         let origins = self.origins.iter().map(origin).collect::<Result<Vec<_>, ServerError>>()?;
         Ok((!origins.is_empty()).then(|| AllowOrigin::list(origins)))
     }
+}
+
+/// What the server's own page shows. Nothing of it is about anybody's whereabouts.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PageSettings {
+    /// Whether there is a page at all.
+    pub serve: bool,
+    /// Whether it may fetch the travel costs from all places to all targets, with which it says what reports cost while a slider
+    /// moves. They disclose the targets and how likely each is.
+    pub costs: bool,
+    /// Whether rounds of invented users may be watched; each size is solved once, for half a minute of one core at most.
+    pub rounds: bool,
+    /// Whether anybody may see load, latencies and errors of this server.
+    pub operation: bool,
+    /// Names to put on the map and to search for.
+    pub landmarks: Vec<Landmark>,
+}
+
+impl Default for PageSettings {
+    fn default() -> Self {
+        Self { serve: true, costs: false, rounds: true, operation: true, landmarks: Vec::new() }
+    }
+}
+
+/// A name on the map.
+#[derive(Clone, Debug, PartialEq, Deserialize, serde::Serialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Landmark {
+    /// What people call it.
+    pub name: String,
+    /// Latitude and longitude.
+    pub at: [f64; 2],
 }
 
 /// People who go differently than on the map.
@@ -258,6 +293,10 @@ impl Config {
         {
             return setting("ways", "have a share below 0, or are more than all people");
         }
+        let is_somewhere = |mark: &Landmark| lrgeo_geo::Coord::new(mark.at[0], mark.at[1]).is_ok();
+        if !self.page.landmarks.iter().all(is_somewhere) {
+            return setting("page.landmarks", "must each be at a latitude and a longitude");
+        }
         self.browsers.allowed()?;
         self.engine()?;
         self.epsilon()?;
@@ -438,6 +477,7 @@ mod tests {
             "[browsers]\norigins = [\"app.example\"]",
             "[browsers]\norigins = [\"https://app.example/page\"]",
             "[[ways]]\nname = \"walk\"\nfile = \"w.lrmap\"\nshare = 1.5",
+            "[[page.landmarks]]\nname = \"nowhere\"\nat = [91.0, 0.0]",
         ] {
             assert!(toml::from_str::<Config>(bad).unwrap().check().is_err(), "{bad}");
         }

@@ -14,9 +14,11 @@
 pub mod catalogue;
 mod chain;
 pub mod config;
+mod counters;
 mod error;
 mod http;
 mod owner_only;
+mod page;
 mod refuse;
 mod rounds;
 mod seal;
@@ -49,12 +51,15 @@ pub struct Server {
 
 /// What stops a running server: it finishes the requests at hand and leaves rounds for the next start.
 #[derive(Clone)]
-pub struct Stopper(watch::Sender<bool>, Arc<rounds::Rounds>);
+pub struct Stopper(watch::Sender<bool>, service::App);
 
 impl Stopper {
     /// Stops it.
     pub fn stop(&self) {
-        self.1.cancel();
+        self.1.rounds.cancel();
+        if let Some(invented) = self.1.page.as_ref().and_then(|page| page.rounds.as_ref()) {
+            invented.cancel();
+        }
         self.0.send_replace(true);
     }
 }
@@ -77,11 +82,15 @@ impl Server {
         let catalogue = Catalogue::open(map, home, config, rounds::now(), progress)?;
         let catalogue = Arc::new(catalogue);
         let settings = config.rounds.clone();
-        let rounds = Arc::new(rounds::Rounds::new(catalogue.clone(), store.clone(), settings));
+        let counters = Arc::<counters::Counters>::default();
+        let rounds = rounds::Rounds::new(catalogue.clone(), store.clone(), settings);
+        let rounds = Arc::new(rounds.counted_by(counters.clone()));
+        let page = page::Page::new(&catalogue, &config.page);
         let limits = config.limits.clone();
         let browsers = config.browsers.allowed()?;
-        let service = Arc::new(service::Service { catalogue, store, rounds, limits, browsers });
-        Ok(Self { service, listener, stop: watch::Sender::new(false) })
+        let service =
+            service::Service { catalogue, store, rounds, limits, browsers, page, counters };
+        Ok(Self { service: Arc::new(service), listener, stop: watch::Sender::new(false) })
     }
 
     /// Where it listens.
@@ -98,7 +107,7 @@ impl Server {
 
     /// What stops it.
     pub fn stopper(&self) -> Stopper {
-        Stopper(self.stop.clone(), self.service.rounds.clone())
+        Stopper(self.stop.clone(), self.service.clone())
     }
 
     /// Serves until it is stopped.

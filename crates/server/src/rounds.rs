@@ -19,6 +19,7 @@ use tokio::time::Instant;
 
 use crate::catalogue::Catalogue;
 use crate::config::RoundSettings;
+use crate::counters::Counters;
 use crate::seal::{Key, Keys};
 use crate::solve::{Outcome, Solver};
 use crate::store::{Sealed, Stage, Store, Ticket};
@@ -41,6 +42,7 @@ pub struct Rounds {
     joined: Notify,
     cancel: AtomicBool,
     started: u64,
+    counters: Arc<Counters>,
 }
 
 /// A user in memory: the upload, and what its result is to be sealed with. Neither outlives the round.
@@ -81,7 +83,18 @@ impl Rounds {
             joined: Notify::new(),
             cancel: AtomicBool::new(false),
             started: now(),
+            counters: Arc::default(),
         }
+    }
+
+    /// The same, counted where the server's other counters are.
+    pub fn counted_by(self, counters: Arc<Counters>) -> Self {
+        Self { counters, ..self }
+    }
+
+    /// How many users wait for a round.
+    pub fn waiting(&self) -> usize {
+        lock(&self.queue).len()
     }
 
     fn check(&self, join: Join) -> refuse::Result<Coefficients> {
@@ -121,6 +134,7 @@ impl Rounds {
         let sealed = keys.upload.seal(&id, &plain).ok_or_else(no_randomness)?;
         self.store.accept(&id, &ticket, &sealed).map_err(internal)?;
         self.enqueue(id.clone(), checked, keys.result);
+        self.counters.ticket();
         Ok(Joined { ticket: id, token })
     }
 
@@ -261,10 +275,12 @@ impl Rounds {
                 tracing::error!(users, "solving a round panicked");
                 round.ids.iter().map(|_| Err(solve::internal())).collect()
             });
-            match rounds.cancel.load(Ordering::Relaxed) {
-                true => Ok(false),
-                false => rounds.answer(round, outcomes).map(|()| true),
+            if rounds.cancel.load(Ordering::Relaxed) {
+                return Ok(false);
             }
+            let served = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+            rounds.counters.round(served as u64, (users - served) as u64, begun.elapsed());
+            rounds.answer(round, outcomes).map(|()| true)
         });
         let seconds = || begun.elapsed().as_secs_f64();
         match held.await {

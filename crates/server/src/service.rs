@@ -6,6 +6,8 @@ use tower_http::cors::AllowOrigin;
 
 use crate::catalogue::Catalogue;
 use crate::config::Limits;
+use crate::counters::Counters;
+use crate::page::Page;
 use crate::rounds::Rounds;
 use crate::store::Store;
 
@@ -21,6 +23,10 @@ pub struct Service {
     pub limits: Limits,
     /// Which pages of other origins may ask; `None` for none.
     pub browsers: Option<AllowOrigin>,
+    /// The server's own page; `None` where there is none.
+    pub page: Option<Page>,
+    /// What it counts about itself.
+    pub counters: Arc<Counters>,
 }
 
 /// A handle to it.

@@ -156,16 +156,31 @@ impl Account {
         }
         let at = city.coords()[city.places() / 2];
         text.push_str(&format!(
-            "The server is up until Ctrl-C: {}\nTry, in another terminal:\n  \
-             lrgeo client obfuscate --server {} --at {:.4},{:.4} --state /tmp/me.json\n  \
+            "The server is up until Ctrl-C. See the first of them from both sides, in a browser:\n  {}\n\
+             Or try, in another terminal:\n  lrgeo client obfuscate --server {} --at {:.4},{:.4} --state /tmp/me.json\n  \
              curl {}/v1/openapi.json\n",
-            self.address,
+            self.page(),
             self.address,
             at.lat(),
             at.lon(),
             self.address
         ));
         text + NEXT
+    }
+
+    /// The server's page, showing what the first person reported. Where they are stands in the fragment, which no browser sends.
+    pub fn page(&self) -> String {
+        let Some(Person { at, outcome, .. }) = self.people.first() else {
+            return format!("{}/", self.address);
+        };
+        format!(
+            "{}/#/sees?mode={}&at={:.5},{:.5}&report={}",
+            self.address,
+            outcome.mode.name(),
+            at.lat(),
+            at.lon(),
+            outcome.report
+        )
     }
 
     fn story(&self, person: &Person) -> String {
@@ -226,6 +241,7 @@ impl Account {
             "expected_cost": tiles.expected_cost,
             "gap": tiles.optimum.as_ref().map(|optimum| optimum.gap),
             "address": self.address,
+            "page": self.page(),
             "public_key": catalogue.key.to_string(),
             "people": self.people.iter().map(person).collect::<Vec<_>>(),
             "elapsed_s": self.seconds[1],

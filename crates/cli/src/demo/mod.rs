@@ -10,8 +10,9 @@ use std::time::Instant;
 use clap::Args;
 use lrgeo_geo::units::Length;
 use lrgeo_mechanism::meaning::SCALED_SPACING;
+use lrgeo_server::config::Landmark;
 use lrgeo_server::{Config, Home, Server};
-use lrgeo_show::demo::demo_map;
+use lrgeo_show::demo::{Target, demo_city, demo_map};
 use lrgeo_tiles::Epsilon;
 
 use crate::failure::Failure;
@@ -44,6 +45,9 @@ pub struct Demo {
     /// End after the summary instead of leaving the server up.
     #[arg(long)]
     no_serve: bool,
+    /// Open the server's page in a browser, at the story that was told.
+    #[arg(long, conflicts_with = "no_serve")]
+    open: bool,
     /// Print the account as JSON.
     #[arg(long)]
     json: bool,
@@ -64,6 +68,9 @@ impl Demo {
         let mut config = Config::default();
         config.privacy.epsilon = format!("{}/km", self.epsilon.value());
         config.rounds.users = ROUND;
+        // Nobody's targets: they may be seen.
+        config.page.costs = true;
+        config.page.landmarks = landmarks(self.seed);
         // A demonstration must not fail because the machine has something else to do.
         (config.rounds.user_seconds, config.rounds.time_limit_seconds) = (120.0, 120.0);
         let bar = (!ui.is_quiet()).then(solve::bar);
@@ -87,6 +94,9 @@ impl Demo {
             true => ui.json(&account.as_json()),
             false => print!("{}", account.as_text(self.no_serve)),
         }
+        if self.open && open_in_browser(&account.page()).is_err() {
+            ui.remark("no browser could be opened; the address stands above");
+        }
         if !self.no_serve {
             runtime.block_on(serve::stop_signal());
         }
@@ -95,6 +105,22 @@ impl Demo {
         ended.map_err(|error| Failure::Read { path: "server".into(), error: error.into() })??;
         Ok(())
     }
+}
+
+/// The names of the demo city, for its map: the likeliest targets first.
+fn landmarks(seed: u64) -> Vec<Landmark> {
+    let mut targets = demo_city(seed).demand.targets;
+    targets.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    let mark = |t: &Target| Landmark { name: t.name.to_owned(), at: [t.at.lat(), t.at.lon()] };
+    targets.iter().map(mark).collect()
+}
+
+/// Hands an address to whatever the system opens addresses with.
+fn open_in_browser(address: &str) -> std::io::Result<()> {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut command = std::process::Command::new(opener);
+    let quiet = std::process::Stdio::null;
+    command.arg(address).stdout(quiet()).stderr(quiet()).spawn().map(|_| ())
 }
 
 /// Finer cells make more places than a demonstration has time to optimise over.

@@ -6,6 +6,7 @@ use lrgeo_client::http::Http;
 use lrgeo_client::policy::Protects;
 use lrgeo_client::state::StateFile;
 use lrgeo_client::{Client, ClientError, Mode, Outcome};
+use lrgeo_geo::Coord;
 use lrgeo_server::Catalogue;
 use lrgeo_tiles::sample::{SystemRandomness, Urn};
 use lrgeo_tiles::{Distribution, DrawError};
@@ -14,6 +15,8 @@ use crate::failure::Failure;
 
 /// What somebody did, and what only they and the demo know.
 pub struct Person {
+    /// Where they are.
+    pub at: Coord,
     /// What happened.
     pub outcome: Outcome,
     /// How far the reported place is from where they are.
@@ -69,6 +72,7 @@ pub fn use_the_service(
         let again = client.obfuscate(at, mode)?;
         let answered = outcome.targets.iter().find(|answer| answer.target as usize == target);
         Ok(Person {
+            at,
             target,
             estimated_km: answered.map_or(f64::NAN, |answer| answer.estimated_km),
             loss_km: city.utility().loss(place as u32, outcome.report),

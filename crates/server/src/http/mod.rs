@@ -1,6 +1,7 @@
 //! The interface over HTTP: one function makes the application, tests call it as well as `serve`.
 
 mod message;
+mod page;
 mod public;
 mod rounds;
 
@@ -50,6 +51,10 @@ fn describe() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(rounds::state))
         .routes(routes!(rounds::events))
         .routes(routes!(rounds::matrix))
+        .routes(routes!(page::describe))
+        .routes(routes!(page::data))
+        .routes(routes!(page::rounds))
+        .routes(routes!(page::operation))
         .routes(routes!(health))
         .routes(routes!(ready))
         .split_for_parts()
@@ -71,6 +76,8 @@ pub fn app(app: App) -> Router {
     });
     router
         .route(path::OPENAPI, get(openapi))
+        .route("/", get(page::index))
+        .route("/assets/{name}", get(page::assets))
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(CatchPanicLayer::custom(|_| {
@@ -79,7 +86,7 @@ pub fn app(app: App) -> Router {
         }))
         .layer(middleware::from_fn_with_state(limit, within_time))
         .layer(browsers)
-        .layer(middleware::from_fn(log))
+        .layer(middleware::from_fn_with_state(app.clone(), log))
         .with_state(app)
 }
 
@@ -120,12 +127,22 @@ async fn within_time(State(limit): State<Duration>, request: Request, next: Next
 
 /// One line per request: which kind, what came of it, how long it took. The path as such is not
 /// logged, nor the query: they hold tickets and reported places.
-async fn log(matched: Option<MatchedPath>, request: Request, next: Next) -> Response {
+async fn log(
+    State(app): State<App>,
+    matched: Option<MatchedPath>,
+    request: Request,
+    next: Next,
+) -> Response {
     let begun = Instant::now();
     let method = request.method().clone();
     let response = next.run(request).await;
     let route = matched.as_ref().map_or("unknown", MatchedPath::as_str);
-    let milliseconds = begun.elapsed().as_secs_f64() * 1e3;
-    tracing::info!(%method, route, status = response.status().as_u16(), milliseconds, "request");
+    let (status, took) = (response.status().as_u16(), begun.elapsed());
+    // A method that is none of HTTP's own is what somebody made up: not a name to remember.
+    let known = [Method::GET, Method::POST, Method::HEAD, Method::OPTIONS].contains(&method);
+    let kind = if known { method.as_str() } else { "other" };
+    app.counters.request(&format!("{kind} {route}"), status, took);
+    let milliseconds = took.as_secs_f64() * 1e3;
+    tracing::info!(%method, route, status, milliseconds, "request");
     response
 }

@@ -23,7 +23,8 @@ use lrgeo_protocol::{Reason, Refusal};
 use crate::catalogue::Catalogue;
 use crate::config::RoundSettings;
 use answer::{matrices, own_cost};
-use limit::{Flags, within};
+use limit::Flags;
+pub use limit::within;
 
 /// What became of a user.
 pub type Outcome = Result<UserMatrix, Refusal>;
@@ -186,7 +187,7 @@ impl Solver<'_> {
 }
 
 /// The entries of the programme of some users together.
-fn entries(uploads: &[&Coefficients]) -> usize {
+pub fn entries(uploads: &[&Coefficients]) -> usize {
     let mut columns: Vec<u32> = uploads.iter().flat_map(|u| &u.columns).copied().collect();
     columns.sort_unstable();
     columns.dedup();

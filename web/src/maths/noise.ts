@@ -1,0 +1,225 @@
+// Laplace noise for coordinates: outcomes are points of a fine lattice, squares of 4 x 4 of them share a report (docs/coordinates.md).
+// `crates/tiles/src/coordinates.rs` is the original; a test compares rows with it.
+
+import type { Blur } from "./blur";
+import type { Costs } from "./costs";
+import type { Places } from "./places";
+import type { Point } from "./plane";
+
+const GRAIN_KM = 1 / 2 ** 24;
+const FLOOR = 2 ** -80;
+const SIDE = 4;
+/** Beyond so many 1/e the kernel is nothing: exp(-14). */
+const REACH = 14;
+/** Over all places, what is farther than this is left out, */
+const FAR = 9;
+/** and squares farther than this count as their middle; what that misses on average is put right. */
+const NEAR = 2.5;
+const MIDDLE = 1.0104;
+const UNKNOWN = 0xffffffff;
+
+export interface Lattice {
+  /** e, per kilometre. */
+  rate: number;
+  /** h and b. */
+  spacingKm: number;
+  tipKm: number;
+  /** The first point, in spacings. */
+  first: [number, number];
+  /** Columns and rows of squares. */
+  squares: [number, number];
+  side: number;
+  /** The place that each square is reported as. */
+  reports: Uint32Array;
+}
+
+/** Where people may be: west, south, east, north in the plane. */
+export type Area = [number, number, number, number];
+
+/** The lattice that a server would make for another epsilon, its reports still to be found. */
+export function latticeFor(epsilon: number, area: Area): Lattice {
+  const corner = Math.max(Math.abs(area[0]), Math.abs(area[2])) ** 2 + Math.max(Math.abs(area[1]), Math.abs(area[3])) ** 2;
+  const rate = (epsilon * (1 - 1.2e-3)) / (1 + corner / (2 * 6371.0088) ** 2);
+  const spacingKm = Math.floor(1 / 8 / rate / GRAIN_KM) * GRAIN_KM;
+  const margin = REACH / rate;
+  const first: [number, number] = [0, 0];
+  const squares: [number, number] = [0, 0];
+  for (const axis of [0, 1] as const) {
+    const low = Math.floor((area[axis] - margin) / spacingKm);
+    const high = Math.ceil((area[axis + 2] + margin) / spacingKm);
+    first[axis] = low;
+    squares[axis] = Math.ceil((high - low + 1) / SIDE);
+  }
+  const reports = new Uint32Array(squares[0] * squares[1]).fill(UNKNOWN);
+  return { rate, spacingKm, tipKm: spacingKm / 2, first, squares, side: SIDE, reports };
+}
+
+export class NoiseBlur implements Blur {
+  /** Squares of each report, once somebody asks. */
+  #squaresOf: Map<number, number[]> | null = null;
+  readonly #isTable: boolean;
+
+  constructor(
+    readonly lattice: Lattice,
+    readonly places: Places,
+    readonly costs: Costs,
+  ) {
+    this.#isTable = lattice.reports.length > 0 && lattice.reports[0] !== UNKNOWN;
+  }
+
+  /** The reports of somebody at a point; exact. */
+  row(point: Point): Float64Array {
+    const { lattice } = this;
+    const [columns, rows] = lattice.squares;
+    const row = new Float64Array(this.places.count);
+    let total = 0;
+    const [left, right] = this.#range(point[0], 0, REACH);
+    const [low, high] = this.#range(point[1], 1, REACH);
+    // The table of a server is summed up whole, as the phone does; of another epsilon only what weighs anything.
+    const [c0, c1, r0, r1] = this.#isTable ? [0, columns - 1, 0, rows - 1] : [left, right, low, high];
+    for (let r = r0; r <= r1; r++) {
+      for (let c = c0; c <= c1; c++) {
+        const sum = this.#sum(point, c, r);
+        row[this.#report(r * columns + c)] += sum;
+        total += sum;
+      }
+    }
+    for (let k = 0; k < row.length; k++) if (row[k] > 0) row[k] = row[k] / total + FLOOR;
+    return row;
+  }
+
+  /** The row of a place, for sums over the map: to a thousandth. */
+  nearRow(place: number, row: Float64Array): void {
+    row.fill(0);
+    const { lattice } = this;
+    const point = this.places.point(place);
+    const e = lattice.rate;
+    const columns = lattice.squares[0];
+    const step = lattice.spacingKm * lattice.side;
+    const [left, right] = this.#range(point[0], 0, FAR);
+    const [low, high] = this.#range(point[1], 1, FAR);
+    const cells = lattice.side * lattice.side * MIDDLE;
+    let total = 0;
+    for (let r = low; r <= high; r++) {
+      const dy = this.#middle(1, r) - point[1];
+      let dx = this.#middle(0, left) - point[0];
+      for (let c = left; c <= right; c++, dx += step) {
+        const scaled = e * Math.sqrt(dx * dx + dy * dy);
+        if (scaled > FAR) continue;
+        const sum = scaled < NEAR ? this.#sum(point, c, r) : cells * Math.exp(-scaled);
+        row[this.#report(r * columns + c)] += sum;
+        total += sum;
+      }
+    }
+    for (let k = 0; k < row.length; k++) row[k] /= total;
+  }
+
+  /** How likely a report is from each place, up to a factor. */
+  column(report: number): Float64Array {
+    const likely = new Float64Array(this.places.count);
+    const { rate, squares } = this.lattice;
+    for (const square of this.#squares(report)) {
+      const x = this.#middle(0, square % squares[0]);
+      const y = this.#middle(1, Math.floor(square / squares[0]));
+      for (let i = 0; i < likely.length; i++) likely[i] += Math.exp(-rate * Math.hypot(this.places.x[i] - x, this.places.y[i] - y));
+    }
+    return likely;
+  }
+
+  #squares(report: number): number[] {
+    if (!this.#squaresOf) {
+      this.#squaresOf = new Map();
+      for (let square = 0; square < this.lattice.reports.length; square++) {
+        // Of a lattice that is not a server's, squares far from everybody are never looked at.
+        const known = this.#isTable ? this.lattice.reports[square] : this.#reportNearMap(square);
+        if (known === UNKNOWN) continue;
+        const list = this.#squaresOf.get(known);
+        if (list) list.push(square);
+        else this.#squaresOf.set(known, [square]);
+      }
+    }
+    return this.#squaresOf.get(report) ?? [];
+  }
+
+  #reportNearMap(square: number): number {
+    const [columns] = this.lattice.squares;
+    const point: Point = [this.#middle(0, square % columns), this.#middle(1, Math.floor(square / columns))];
+    return this.places.within(point, 6 / this.lattice.rate).length ? this.#report(square) : UNKNOWN;
+  }
+
+  #middle(axis: 0 | 1, at: number): number {
+    const { first, side, spacingKm } = this.lattice;
+    return (first[axis] + at * side + (side - 1) / 2) * spacingKm;
+  }
+
+  /** The squares that reach so many 1/e around a point. */
+  #range(at: number, axis: 0 | 1, reach: number): [number, number] {
+    const { first, side, spacingKm, squares, rate } = this.lattice;
+    const square = (km: number) => Math.floor((km / spacingKm - first[axis]) / side);
+    return [Math.max(0, square(at - reach / rate)), Math.min(squares[axis] - 1, square(at + reach / rate))];
+  }
+
+  /** f over the points of a square. */
+  #sum([x, y]: Point, column: number, row: number): number {
+    const { first, side, spacingKm: h, tipKm, rate } = this.lattice;
+    let sum = 0;
+    for (let j = 0; j < side; j++) {
+      const dy = (first[1] + row * side + j) * h - y;
+      const beside = dy * dy + tipKm * tipKm;
+      for (let i = 0; i < side; i++) {
+        const dx = (first[0] + column * side + i) * h - x;
+        sum += Math.exp(-rate * Math.sqrt(dx * dx + beside));
+      }
+    }
+    return sum;
+  }
+
+  #report(square: number): number {
+    const known = this.lattice.reports[square];
+    if (known !== UNKNOWN) return known;
+    return (this.lattice.reports[square] = this.#best(square));
+  }
+
+  /** The report that costs least given the prior and the noise: downhill from the likeliest spot, from neighbour to neighbour. */
+  #best(square: number): number {
+    const { places, costs } = this;
+    const { rate, squares } = this.lattice;
+    const point: Point = [this.#middle(0, square % squares[0]), this.#middle(1, Math.floor(square / squares[0]))];
+    const nearest = places.nearest(point);
+    const least = places.away(nearest, point);
+    // Further away than this nobody is likely enough to matter.
+    const near = places.within(point, least + 7 / rate);
+    const weights: number[] = [];
+    const who: number[] = [];
+    let [sum, x, y] = [0, 0, 0];
+    for (const i of near) {
+      const weight = places.prior[i] * Math.exp(-rate * (places.away(i, point) - least));
+      if (weight === 0) continue;
+      who.push(i);
+      weights.push(weight);
+      sum += weight;
+      x += weight * places.x[i];
+      y += weight * places.y[i];
+    }
+    if (sum === 0) return nearest;
+    const cost = (k: number) => {
+      let total = 0;
+      if (costs.isExact) for (let n = 0; n < who.length; n++) total += weights[n] * costs.row(k)[who[n]];
+      else for (let n = 0; n < who.length; n++) total += weights[n] * places.between(who[n], k);
+      return total;
+    };
+    let best = places.nearest([x / sum, y / sum]);
+    let bestCost = cost(best);
+    const tried = new Set([best]);
+    for (let improved = true; improved; ) {
+      improved = false;
+      for (const k of places.within(places.point(best), 2.3 * places.spacingKm)) {
+        if (tried.has(k)) continue;
+        tried.add(k);
+        const value = cost(k);
+        if (value < bestCost) [best, bestCost, improved] = [k, value, true];
+      }
+    }
+    return best;
+  }
+}

@@ -1,0 +1,158 @@
+// Every page on a real `lrgeo serve`, in Debian's Chromium.
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
+
+import { launch, open, serve } from "./service.mjs";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const out = new URL("out/", import.meta.url).pathname;
+mkdirSync(out, { recursive: true });
+
+let service, browser;
+before(async () => ([service, browser] = [await serve(), await launch()]));
+after(async () => {
+  await browser?.close();
+  await service?.stop();
+});
+
+/** What each page shows, and when it shows it. */
+const VIEWS = {
+  explore: { hash: "#/explore", ready: ".explore .bar-list li:nth-child(3) .number:not(:text('…'))" },
+  beside: { hash: "#/explore?beside=published", ready: "#right-frame:not([hidden])" },
+  paper: { hash: "#/explore?paper=1", ready: ".explore .hint:has-text('LR set (outlined)')" },
+  sees: { hash: "#/sees?mode=coordinates", ready: ".wire .tells" },
+  published: { hash: "#/sees?mode=published", ready: ".wire .tells" },
+  offload: { hash: "#/sees?mode=offload", ready: ".verdict .big" },
+  walk: { hash: "#/sees?walk=stay", ready: ".story .chart path" },
+  day: { hash: "#/sees?walk=day", ready: ".story .chart path" },
+  rounds: { hash: "#/rounds?users=4", ready: ".rounds .sample:text('Solved, both ways.')" },
+  operate: { hash: "#/operate", ready: ".operate .scroll tbody tr" },
+};
+const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+
+/** The map stands still. */
+const settled = (page) => page.waitForTimeout(700);
+
+for (const [name, { hash, ready }] of Object.entries(VIEWS)) {
+  test(`${name}: nothing leaves the origin, nothing complains, everybody can use it`, async () => {
+    for (const [size, viewport] of Object.entries(SIZES)) {
+      for (const scheme of ["light", "dark"]) {
+        const { page, context, asked, errors } = await open(browser, service.address, hash, { ...viewport, scheme });
+        await page.waitForSelector(ready, { timeout: 60_000, state: "attached" });
+        await settled(page);
+        await page.screenshot({ path: `${out}${name}-${size}-${scheme}.png` });
+        assert.deepEqual(asked.filter(([, url]) => !url.startsWith(service.address) && !url.startsWith("data:")), [], "a request left the origin");
+        // Given through DevTools, since the page allows no other script than its own.
+        await page.evaluate(axe);
+        const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+        const serious = found.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+        assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join("; ")}`), [], `${name} ${size} ${scheme}`);
+        assert.deepEqual(errors, [], `${name} ${size} ${scheme}`);
+        await context.close();
+      }
+    }
+  });
+}
+
+for (const mode of ["coordinates", "published"]) {
+  test(`${mode}: two positions of one tile with the same forced report cause identical requests, the map's included`, async () => {
+    const traffic = async ({ lat, lon }) => {
+      const script = (value) => sessionStorage.setItem("rehearsal", value);
+      const { page, context, asked, errors } = await open(browser, service.address, `#/sees?mode=${mode}&at=${lat},${lon}`, { before: { script, value: JSON.stringify({ seed: 3, forced: 7 }) } });
+      await page.waitForSelector(".wire .tells", { timeout: 60_000 });
+      // Looking around asks for nothing either.
+      await page.mouse.move(700, 400);
+      await page.mouse.wheel(0, -400);
+      await settled(page);
+      assert.deepEqual(errors, []);
+      await context.close();
+      return asked.map((request) => JSON.stringify(request)).sort();
+    };
+    const { lat, lon } = service.at(140);
+    const here = await traffic({ lat, lon });
+    assert.deepEqual(await traffic({ lat: lat + 0.0021, lon: lon - 0.0017 }), here);
+    assert.ok(here.some((request) => request.includes("/v1/reports")), "nothing was reported");
+    assert.ok(!here.some((request) => request.includes(String(lat).slice(0, 6))), "a coordinate was sent");
+  });
+}
+
+test("a slider redraws within a frame or two, and the first paint comes at once", async () => {
+  const { page, context } = await open(browser, service.address, "#/explore");
+  await page.waitForSelector(VIEWS.explore.ready, { timeout: 60_000, state: "attached" });
+  const first = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN);
+  const slider = page.locator("#within");
+  await slider.focus();
+  for (let step = 0; step < 30; step++) {
+    await page.keyboard.press(step % 20 < 10 ? "ArrowRight" : "ArrowLeft");
+    await page.waitForTimeout(60);
+  }
+  const took = await page.evaluate(() => performance.getEntriesByName("slider to picture").map(({ duration }) => duration));
+  took.sort((a, b) => a - b);
+  const median = took[took.length >> 1];
+  console.log(`first paint ${first.toFixed(0)} ms; slider to picture: median ${median.toFixed(1)} ms, worst ${took.at(-1).toFixed(1)} ms of ${took.length}`);
+  assert.ok(took.length > 10 && median < 250, `${median} ms`);
+  assert.ok(first < 3000, `${first} ms`);
+  await context.close();
+});
+
+test("everything works without a mouse", async () => {
+  const { page, context } = await open(browser, service.address, "#/explore");
+  const promise = page.locator(".promise");
+  const before = await promise.textContent();
+  await page.locator("#within").focus();
+  for (let step = 0; step < 40; step++) await page.keyboard.press("ArrowRight");
+  assert.notEqual(await promise.textContent(), before);
+  await page.locator("#search").fill("place 12");
+  await page.keyboard.press("Enter");
+  const at = service.at(12);
+  await page.waitForFunction((text) => location.hash.includes(text), `at=${at.lat.toFixed(5)},${at.lon.toFixed(5)}`);
+  await page.locator("#search").fill("old town");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction((text) => location.hash.includes(text), `at=${service.at(140).lat.toFixed(5)}`);
+  await page.locator("#search").fill("nowhere at all");
+  await page.keyboard.press("Enter");
+  await page.getByText("Nothing of that name").waitFor();
+  await page.getByRole("radio", { name: "Noise around you" }).focus();
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction(() => location.hash.includes("mechanism=published"));
+  const map = page.locator("#left canvas.maplibregl-canvas");
+  await map.focus();
+  const hash = await page.evaluate(() => location.hash);
+  await page.keyboard.press("ArrowLeft");
+  await page.waitForTimeout(600);
+  await page.keyboard.press("Enter");
+  await page.waitForFunction((old) => location.hash !== old, hash);
+  await page.getByRole("link", { name: "Rounds" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "A round, solved before your eyes" }).waitFor();
+  await page.goBack();
+  await page.getByRole("heading", { name: "See your own blur" }).waitFor();
+  await context.close();
+});
+
+test("an address brings back what it shows", async () => {
+  const { lat, lon } = service.at(90);
+  const { page, context } = await open(browser, service.address, `#/explore?at=${lat.toFixed(5)},${lon.toFixed(5)}&within=300&mechanism=exponential`);
+  await page.getByText("300 m", { exact: false }).first().waitFor();
+  assert.equal(await page.getByRole("radio", { name: "Exponential" }).getAttribute("aria-checked"), "true");
+  await context.close();
+  // What a story told is shown as it was told, and nobody asks the server for it.
+  const told = await open(browser, service.address, `#/sees?mode=coordinates&at=${lat.toFixed(5)},${lon.toFixed(5)}&report=33`);
+  await told.page.getByText("Hidden as among").waitFor();
+  assert.ok(!told.asked.some(([, url]) => url.includes("/v1/reports")));
+  await told.context.close();
+});
+
+test("the bundle stays small", () => {
+  const folder = new URL("../dist/", import.meta.url);
+  const files = ["index.html", ...readdirSync(new URL("assets/", folder)).map((name) => `assets/${name}`)].map((name) => ({ name, bytes: readFileSync(new URL(name, folder)) }));
+  const zipped = files.reduce((sum, { bytes }) => sum + gzipSync(bytes, { level: 9 }).length, 0);
+  const own = files.filter(({ name }) => /(index|compute|device)-/.test(name)).reduce((sum, { bytes }) => sum + gzipSync(bytes, { level: 9 }).length, 0);
+  console.log(`bundle: ${(files.reduce((sum, { bytes }) => sum + bytes.length, 0) / 1e6).toFixed(2)} MB, ${(zipped / 1000).toFixed(0)} kB gzipped, of which ${(own / 1000).toFixed(0)} kB are the page's own`);
+  assert.ok(zipped < 900_000, `${zipped} bytes gzipped`);
+  assert.ok(own < 50_000, `${own} bytes gzipped`);
+});
