@@ -44,9 +44,11 @@ export function explore(app: App): View {
   /** When the slider was moved for which no picture has come yet. */
   let moved: number | null = null;
   slider.addEventListener("input", () => {
-    moved ??= performance.now();
+    const begun = performance.now();
+    const before = store.now.within;
     const m = rounded(ofSlider(Number(slider.value)));
     store.set({ within: Math.abs(Math.log(m / servers)) < 0.02 ? null : m });
+    if (store.now.within !== before) moved ??= begun;
   });
   const back = h("button", { type: "button", class: "quiet", onclick: () => store.set({ within: null }) }, `server’s: ${metres(servers / 1000)}`);
   const what = h("label", { for: "within" }, "Hard to tell apart");

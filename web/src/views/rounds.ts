@@ -26,7 +26,7 @@ export function rounds(app: App): View {
   const people = h("div", { class: "people" });
   const element = h("div", { class: "view rounds" }, h("h1", {}, "A round, solved before your eyes"),
     h("p", { class: "lead" }, "Users who join within a window share one y, and the server finds the cheapest matrices for all of them (the paper’s CLR-Geo). Benders’ decomposition closes in from both sides: a matrix that works, and a bound that nothing can beat."),
-    sizes, status, chart, table, h("h2", {}, "Whose matrix"), people, h("p", { class: "hint" }, "These users are invented and the same for everybody. Each size is solved once in the life of the server, on one thread; later visitors see the recording."));
+    sizes, status, chart, table, h("h2", {}, "Whose matrix"), people, h("p", { class: "hint" }, "These users are invented and the same for everybody, with the radii of the paper’s evaluation. Each size is solved once in the life of the server, on one thread; later visitors see the recording."));
 
   function watch(users: number): void {
     source?.close();
