@@ -1,1 +1,0 @@
-import{t as e}from"./device-C8ja9TpV.js";var t=/* @__PURE__ */ e(((e,t)=>{t.exports={}}));export default t();
