@@ -11,9 +11,9 @@ const FLOOR = 2 ** -80;
 const SIDE = 4;
 /** Beyond so many 1/e the kernel is nothing: exp(-14). */
 const REACH = 14;
-/** Over all places, what is farther than this is left out, */
+/** For sums over all places, and for rows of an epsilon that is not the server's, what is farther than this is left out: a thousandth. */
 const FAR = 9;
-/** and squares farther than this count as their middle; what that misses on average is put right. */
+/** Over all places squares farther than this count as their middle; what that misses on average is put right. */
 const NEAR = 2.5;
 const MIDDLE = 1.0104;
 const UNKNOWN = 0xffffffff;
@@ -73,8 +73,8 @@ export class NoiseBlur implements Blur {
     const [columns, rows] = lattice.squares;
     const row = new Float64Array(this.places.count);
     let total = 0;
-    const [left, right] = this.#range(point[0], 0, REACH);
-    const [low, high] = this.#range(point[1], 1, REACH);
+    const [left, right] = this.#range(point[0], 0, FAR);
+    const [low, high] = this.#range(point[1], 1, FAR);
     // The table of a server is summed up whole, as the phone does; of another epsilon only what weighs anything.
     const [c0, c1, r0, r1] = this.#isTable ? [0, columns - 1, 0, rows - 1] : [left, right, low, high];
     for (let r = r0; r <= r1; r++) {
@@ -127,12 +127,11 @@ export class NoiseBlur implements Blur {
   }
 
   #squares(report: number): number[] {
+    if (!this.#isTable) return this.#squaresAround(report);
     if (!this.#squaresOf) {
       this.#squaresOf = new Map();
       for (let square = 0; square < this.lattice.reports.length; square++) {
-        // Of a lattice that is not a server's, squares far from everybody are never looked at.
-        const known = this.#isTable ? this.lattice.reports[square] : this.#reportNearMap(square);
-        if (known === UNKNOWN) continue;
+        const known = this.lattice.reports[square];
         const list = this.#squaresOf.get(known);
         if (list) list.push(square);
         else this.#squaresOf.set(known, [square]);
@@ -141,10 +140,20 @@ export class NoiseBlur implements Blur {
     return this.#squaresOf.get(report) ?? [];
   }
 
-  #reportNearMap(square: number): number {
-    const [columns] = this.lattice.squares;
-    const point: Point = [this.#middle(0, square % columns), this.#middle(1, Math.floor(square / columns))];
-    return this.places.within(point, 6 / this.lattice.rate).length ? this.#report(square) : UNKNOWN;
+  /** Squares are reported as places that are near: nobody need look at the others. */
+  #squaresAround(report: number): number[] {
+    const [x, y] = this.places.point(report);
+    const reach = 4 + 3 * this.lattice.rate * this.places.spacingKm;
+    const [left, right] = this.#range(x, 0, reach);
+    const [low, high] = this.#range(y, 1, reach);
+    const found: number[] = [];
+    for (let r = low; r <= high; r++) {
+      for (let c = left; c <= right; c++) {
+        const square = r * this.lattice.squares[0] + c;
+        if (this.#report(square) === report) found.push(square);
+      }
+    }
+    return found;
   }
 
   #middle(axis: 0 | 1, at: number): number {
@@ -191,21 +200,29 @@ export class NoiseBlur implements Blur {
     const near = places.within(point, least + 7 / rate);
     const weights: number[] = [];
     const who: number[] = [];
-    let [sum, x, y] = [0, 0, 0];
+    const all: number[] = [];
+    let [sum, x, y, most] = [0, 0, 0, 0];
     for (const i of near) {
       const weight = places.prior[i] * Math.exp(-rate * (places.away(i, point) - least));
-      if (weight === 0) continue;
-      who.push(i);
-      weights.push(weight);
-      sum += weight;
-      x += weight * places.x[i];
-      y += weight * places.y[i];
+      all.push(weight);
+      if (weight > most) most = weight;
     }
+    near.forEach((i, n) => {
+      // Who is a thousand times less likely than another does not change which report is best.
+      if (all[n] <= 1e-3 * most) return;
+      who.push(i);
+      weights.push(all[n]);
+      sum += all[n];
+      x += all[n] * places.x[i];
+      y += all[n] * places.y[i];
+    });
     if (sum === 0) return nearest;
     const cost = (k: number) => {
       let total = 0;
-      if (costs.isExact) for (let n = 0; n < who.length; n++) total += weights[n] * costs.row(k)[who[n]];
-      else for (let n = 0; n < who.length; n++) total += weights[n] * places.between(who[n], k);
+      if (costs.isExact) {
+        const losses = costs.row(k);
+        for (let n = 0; n < who.length; n++) total += weights[n] * losses[who[n]];
+      } else for (let n = 0; n < who.length; n++) total += weights[n] * places.between(who[n], k);
       return total;
     };
     let best = places.nearest([x / sum, y / sum]);

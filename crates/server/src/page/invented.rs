@@ -217,7 +217,7 @@ impl Invented {
                 left -= weight(i);
                 left <= 0.0
             });
-            let last = (0..prior.len()).filter(free).next_back();
+            let last = (0..prior.len()).rfind(free);
             chosen.extend(drawn.or(last).map(|i| i as u32));
         }
         chosen
