@@ -120,7 +120,11 @@ fn open(
         return Err(Lie::other_map(WHAT, content.map, common.ground.map));
     }
     if content.tile != number {
-        return Err(Lie::nonsense(WHAT, "tile", "is another one than was asked for, or of another version"));
+        return Err(Lie::nonsense(
+            WHAT,
+            "tile",
+            "is another one than was asked for, or of another version",
+        ));
     }
     if content.ways.len() != described.description.ways.len() {
         return Err(Lie::nonsense(WHAT, "ways", "are not those of the description"));
