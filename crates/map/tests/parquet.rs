@@ -79,9 +79,7 @@ fn file(scratch: &Scratch, geo: Option<&str>, rows: &[(Vec<u8>, &str, f64)]) -> 
     let out = std::fs::File::create(&path).unwrap();
     let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties)).unwrap();
     let mut group = writer.next_row_group().unwrap();
-    let texts = |of: fn(&(Vec<u8>, &str, f64)) -> Vec<u8>| -> Vec<ByteArray> {
-        rows.iter().map(|row| of(row).into()).collect()
-    };
+    let ids: Vec<ByteArray> = rows.iter().map(|row| row.1.as_bytes().to_vec().into()).collect();
     let there: Vec<i16> = rows.iter().map(|row| i16::from(!row.0.is_empty())).collect();
     let shapes: Vec<ByteArray> =
         rows.iter().filter(|row| !row.0.is_empty()).map(|row| row.0.clone().into()).collect();
@@ -89,7 +87,7 @@ fn file(scratch: &Scratch, geo: Option<&str>, rows: &[(Vec<u8>, &str, f64)]) -> 
     column.typed::<ByteArrayType>().write_batch(&shapes, Some(&there), None).unwrap();
     column.close().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
-    column.typed::<ByteArrayType>().write_batch(&texts(|row| row.1.into()), None, None).unwrap();
+    column.typed::<ByteArrayType>().write_batch(&ids, None, None).unwrap();
     column.close().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
     let numbers: Vec<f64> = rows.iter().map(|row| row.2).collect();
