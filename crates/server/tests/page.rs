@@ -194,8 +194,12 @@ fn a_round_of_invented_users_is_solved_once_with_bounds_that_close() {
         assert_eq!(of("users")[0]["places"].as_array().unwrap().len(), 2);
         assert_eq!((of("solved").len(), of("end").len()), (2, 1));
         for solved in of("solved") {
-            let (cost, lower) =
-                (solved["cost"].as_f64().unwrap(), solved["lower"].as_f64().unwrap());
+            // The letter of the paper may have no matrix when its time is over; the central path has.
+            let Some(cost) = solved["cost"].as_f64() else {
+                assert_eq!(solved["engine"], "plain");
+                continue;
+            };
+            let lower = solved["lower"].as_f64().unwrap();
             assert!(lower <= cost * (1.0 + 1e-9) && lower > 0.0, "{lower} and {cost}");
             for row in solved["rows"].as_array().unwrap() {
                 let sum: f64 = row.as_array().unwrap().iter().map(|e| e[1].as_f64().unwrap()).sum();

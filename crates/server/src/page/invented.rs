@@ -28,7 +28,7 @@ const LIMIT: Duration = Duration::from_secs(12);
 /// Who is in a round follows from this and from its size.
 const SEED: u64 = 19;
 /// Relevant places of each, so that both ways end in seconds.
-const RELEVANT: usize = 19;
+const RELEVANT: usize = 12;
 /// Gamma, r_exp and r_obf in spacings: those of the paper's evaluation. Larger ones, as servers choose for `local`, leave so few entries tied that users
 /// hardly share anything, and there is nothing to decompose.
 const RADII: [f64; 3] = [4.26, 2.13, 8.5];
