@@ -39,16 +39,18 @@ const BANNED: [&str; 9] = [
 
 /// Crates of which more than one version is locked, because others ask for different ones. One that is not here is new: see whether an update makes it
 /// one again, else add it with who asks for it. Crates for Windows alone are not counted.
-const TWICE: [&str; 11] = [
+const TWICE: [&str; 12] = [
     // faer and its own parts, nano-gemm and spindle.
     "equator",
     "equator-macro",
-    // ring, of the feature `tls`, and everybody else.
+    // ring, of the feature `tls`; ahash, of parquet; and everybody else.
     "getrandom",
     // petgraph (a benchmark) and indexmap.
     "hashbrown",
     // which, of the code generator of osmpbf, and tempfile.
     "linux-raw-sys",
+    // The same as getrandom's, on machines without a system.
+    "r-efi",
     "rustix",
     // clap, and darling, which clarabel derives with.
     "strsim",
