@@ -7,23 +7,25 @@ use lrgeo_geo::units::Length;
 use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, build};
 use lrgeo_map::import::read_osm;
 use lrgeo_map::map::{self, Source, TravelMode};
+use lrgeo_map::progress::Progress;
 use lrgeo_map::region::Region;
-use lrgeo_map::utility::{LossMatrix, UtilityKind};
+use lrgeo_map::utility::{LossMatrix, Utility, UtilityKind};
 use lrgeo_mechanism::{City, MechanismError, Plan, by_name, import};
 use lrgeo_tiles::{Epsilon, Notion, Privacy};
-use numpy::{PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use crate::mechanism::Mechanism;
-use crate::solve::matrix;
-use crate::{refused, work};
+use crate::solve::{Matrix, matrix, numbers};
+use crate::work::{self, Callback};
+use crate::{refused, seconds};
 
 /// A city: places on streets, where people are, where they go, and what a wrong report costs.
 #[pyclass(frozen, module = "lrgeo")]
 pub struct Map {
     map: map::Map,
     utility: UtilityKind,
-    own: Option<Vec<f64>>,
+    own: Option<Arc<LossMatrix>>,
     city: OnceLock<Arc<City>>,
 }
 
@@ -32,21 +34,41 @@ impl Map {
         Self { map, utility: UtilityKind::default(), own: None, city: OnceLock::new() }
     }
 
+    /// The map itself.
+    pub fn streets(&self) -> &map::Map {
+        &self.map
+    }
+
     /// Measures what wrong reports cost, at the first call.
-    fn city(&self) -> Result<Arc<City>, MechanismError> {
+    pub fn city(&self, progress: &dyn Progress) -> Result<Arc<City>, MechanismError> {
         if let Some(city) = self.city.get() {
             return Ok(city.clone());
         }
         let (map, version) = (self.map.clone(), self.map.version());
         let city = match &self.own {
-            Some(losses) => {
-                let losses = LossMatrix::new(map.places.len(), losses.clone())?;
-                City::with_utility(map, version, Arc::new(losses))?
-            }
-            None => City::new(map, version, self.utility, &())?,
+            Some(losses) => City::with_utility(map, version, losses.clone())?,
+            None => City::new(map, version, self.utility, progress)?,
         };
         Ok(self.city.get_or_init(|| Arc::new(city)).clone())
     }
+}
+
+impl Map {
+    /// How many places there are, if a matrix has a row and a column for each.
+    fn square(&self, field: &str, matrix: &Matrix<'_>) -> PyResult<usize> {
+        let places = self.map.places.len();
+        match matrix.shape() == [places, places] {
+            true => Ok(places),
+            false => {
+                Err(refused(format!("{field}: must be {places} x {places}, one row per place")))
+            }
+        }
+    }
+}
+
+/// What turns places and reports into frames of pandas and geopandas.
+pub fn frames(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import("lrgeo._frames")
 }
 
 #[pymethods]
@@ -67,7 +89,7 @@ impl Map {
 
     /// From an OpenStreetMap file (.osm.pbf), with cells of this side; `travel` is drive, walk or bike.
     #[staticmethod]
-    #[pyo3(signature = (path, *, cell_m = 500.0, travel = "drive", targets = None, seed = 1))]
+    #[pyo3(signature = (path, *, cell_m = 500.0, travel = "drive", targets = None, seed = 1, progress = None))]
     fn from_osm(
         py: Python<'_>,
         path: PathBuf,
@@ -75,6 +97,7 @@ impl Map {
         travel: &str,
         targets: Option<usize>,
         seed: u64,
+        progress: Callback<'_, '_>,
     ) -> PyResult<Self> {
         let named = TravelMode::ALL.iter().find(|(_, name)| *name == travel);
         let &(travel, _) = named.ok_or_else(|| refused("travel: must be drive, walk or bike"))?;
@@ -83,8 +106,8 @@ impl Map {
             Some(count) => TargetPlan::Random { count, seed },
             None => TargetPlan::Uniform,
         };
-        let made = py.detach(|| {
-            let (streets, _) = read_osm(&path, travel, &())?;
+        let made = work::finish(py, progress, |worker| {
+            let (streets, _) = read_osm(&path, travel, worker)?;
             let plan = MapPlan {
                 source: Source::OpenStreetMap,
                 travel,
@@ -95,11 +118,11 @@ impl Map {
                 targets,
             };
             build(streets, plan)
-        });
+        })?;
         Ok(Self::new(made.map_err(refused)?.0))
     }
 
-    /// The block of so many places around the middle.
+    /// The block of so many places around the middle, with the same costs.
     fn central(&self, places: usize) -> PyResult<Self> {
         if !(2..=self.map.places.len()).contains(&places) {
             return Err(refused(format!(
@@ -107,7 +130,13 @@ impl Map {
                 self.map.places.len()
             )));
         }
-        Ok(Self::new(self.map.with_places(&self.map.central_block(places))))
+        let block = self.map.central_block(places);
+        let own = self.own.as_ref().map(|own| LossMatrix::new(places, own.losses(&block, &block)));
+        Ok(Self {
+            utility: self.utility,
+            own: own.transpose().map_err(refused)?.map(Arc::new),
+            ..Self::new(self.map.with_places(&block))
+        })
     }
 
     /// The same with what a wrong report costs: travel-distance (km), travel-time (min), straight-line (km), or a matrix.
@@ -121,9 +150,9 @@ impl Map {
             map.utility = named.ok_or_else(wrong)?.0;
             return Ok(map);
         }
-        let losses: PyReadonlyArray2<'_, f64> = utility.extract()?;
-        map.own = Some(losses.as_array().iter().copied().collect());
-        map.city().map_err(refused)?;
+        let losses: Matrix<'_> = utility.extract()?;
+        let losses = LossMatrix::new(self.square("utility", &losses)?, numbers(losses));
+        map.own = Some(Arc::new(losses.map_err(refused)?));
         Ok(map)
     }
 
@@ -158,10 +187,22 @@ impl Map {
     }
 
     /// What a report of k costs from i, without the prior: places x places.
-    fn losses(&self, py: Python<'_>) -> PyResult<Py<PyArray2<f64>>> {
-        let places = self.map.places.len();
-        let losses = py.detach(|| Ok(self.city()?.utility().all()));
-        matrix(py, losses.map_err(|error: MechanismError| refused(error))?, places)
+    #[pyo3(signature = (*, progress = None))]
+    fn losses(&self, py: Python<'_>, progress: Callback<'_, '_>) -> PyResult<Py<PyArray2<f64>>> {
+        let measured = work::finish(py, progress, |worker| {
+            self.city(worker).map(|city| city.utility().all())
+        })?;
+        matrix(py, measured.map_err(refused)?, self.map.places.len())
+    }
+
+    /// The places as a pandas frame: id, lat, lon, prior.
+    fn places_frame<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        frames(slf.py())?.call_method1("places_frame", (slf,))
+    }
+
+    /// The places as a geopandas frame of points: id, prior.
+    fn places_geoframe<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        frames(slf.py())?.call_method1("places_geoframe", (slf,))
     }
 
     /// Makes and verifies a mechanism: with `privacy`, words like "factor 2 within 300 m", a promise to people wherever they
@@ -178,7 +219,7 @@ impl Map {
         users: Option<Vec<u32>>,
         gap: Option<f64>,
         time_limit: Option<f64>,
-        progress: Option<&Bound<'_, PyAny>>,
+        progress: Callback<'_, '_>,
     ) -> PyResult<Mechanism> {
         let asked = match (epsilon, privacy) {
             (Some(epsilon), None) => Epsilon::per_km(epsilon).map_err(refused)?,
@@ -187,7 +228,8 @@ impl Map {
         };
         let default = if privacy.is_some() { "laplace" } else { "published" };
         let kind = by_name(kind.unwrap_or(default)).map_err(refused)?;
-        let city = py.detach(|| self.city()).map_err(refused)?;
+        let time_limit = seconds("time_limit", time_limit)?;
+        let city = work::finish(py, progress, |worker| self.city(worker))?.map_err(refused)?;
         let mut plan = Plan::new(&city, asked);
         if let Some(gamma_km) = gamma_km {
             plan.notion = Notion::Within { gamma_km };
@@ -198,34 +240,32 @@ impl Map {
         }
         plan.users = users.unwrap_or_default();
         plan.gap = gap;
-        let built = work::run(py, progress, time_limit, None, |solver| {
-            let plan = Plan { solver, ..plan };
-            lrgeo_mechanism::build(kind, &city, &plan, &())
+        let built = work::solve(py, progress, |worker| {
+            let plan = Plan { solver: worker.settings(time_limit, None), ..plan };
+            lrgeo_mechanism::build(kind, &city, &plan, worker)
         })?;
         Ok(Mechanism::new(built.map_err(refused)?.into(), Some(city)))
     }
 
     /// A matrix of your own as a mechanism, verified: with an epsilon it must keep it, without its promise is the least that
     /// it keeps.
-    #[pyo3(signature = (matrix, *, epsilon = None, gamma_km = None))]
+    #[pyo3(signature = (matrix, *, epsilon = None, gamma_km = None, progress = None))]
     fn import_matrix(
         &self,
         py: Python<'_>,
-        matrix: PyReadonlyArray2<'_, f64>,
+        matrix: Matrix<'_>,
         epsilon: Option<f64>,
         gamma_km: Option<f64>,
+        progress: Callback<'_, '_>,
     ) -> PyResult<Mechanism> {
-        let places = self.map.places.len();
-        if matrix.shape() != [places, places] {
-            return Err(refused(format!("matrix: must be {places} x {places}, one row per place")));
-        }
-        let values: Vec<f64> = matrix.as_array().iter().copied().collect();
+        self.square("matrix", &matrix)?;
+        let values = numbers(matrix);
         let epsilon = epsilon.map(Epsilon::per_km).transpose().map_err(refused)?;
         let notion = gamma_km.map_or(Notion::AllPairs, |gamma_km| Notion::Within { gamma_km });
-        let made = py.detach(|| {
-            let city = self.city()?;
-            Ok::<_, MechanismError>((import::import(&city, values, epsilon, notion, &())?, city))
-        });
+        let made = work::finish(py, progress, |worker| {
+            let city = self.city(worker)?;
+            Ok::<_, MechanismError>((import::import(&city, values, epsilon, notion, worker)?, city))
+        })?;
         let (built, city) = made.map_err(refused)?;
         Ok(Mechanism::new(built.into(), Some(city)))
     }

@@ -1,6 +1,6 @@
 //! Mechanisms: what a place, or a coordinate, reports.
 
-use std::collections::HashMap;
+use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,15 +10,17 @@ use lrgeo_geo::Coord;
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::spacing::{reach_km, spacing_km};
 use lrgeo_mechanism::verify::Examined;
-use lrgeo_mechanism::{Built, City, Plan, Rows};
-use lrgeo_tiles::Distribution;
+use lrgeo_mechanism::{Built, City, Geography, MechanismError, Plan, Rows};
+use lrgeo_tiles::DrawError;
 use lrgeo_tiles::sample::{ManyDraws, SeededRandomness, Urn};
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
+use numpy::{AllowTypeChange, PyArray1, PyArray2, PyArrayLike1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::map::{Map, frames};
 use crate::refused;
 use crate::solve::matrix;
+use crate::work::{self, Callback};
 
 /// What somebody reports, row by row, and what that promises.
 #[pyclass(frozen, module = "lrgeo")]
@@ -41,67 +43,119 @@ impl Mechanism {
         self.index.nearest(at).filter(|(_, km)| *km <= self.reach_km).map(|(place, _)| place)
     }
 
-    /// What everybody draws from, each place's row made once; `None` off the map.
-    fn draw(&self, at: &[Option<Coord>], seed: Option<u64>) -> Result<Vec<i64>, String> {
-        let mut seeded = seed.map(SeededRandomness::new);
-        let mut urns: HashMap<u32, Urn> = HashMap::new();
-        let mut reports = Vec::with_capacity(at.len());
-        let mut many = ManyDraws::default();
-        let mut pick = |urn: &Urn| match &mut seeded {
-            Some(seeded) => Ok(urn.rehearse(seeded) as i64),
-            None => urn.draw_one_of(&mut many).map(|k| k as i64).map_err(|e| e.to_string()),
-        };
-        for at in at {
-            let Some(at) = *at else {
-                reports.push(-1);
-                continue;
-            };
-            if let Rows::Noise(noise) = &self.built.rows {
-                // Every coordinate has a distribution of its own.
-                reports.push(match noise.row_at(at) {
-                    Some(row) => pick(&Urn::new(&row).map_err(|e| e.to_string())?)?,
-                    None => -1,
-                });
-                continue;
-            }
-            let Some(place) = self.place_at(at) else {
-                reports.push(-1);
-                continue;
-            };
-            let urn = match urns.entry(place) {
-                std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
-                std::collections::hash_map::Entry::Vacant(new) => match self.built.row(place) {
-                    Some(row) => new.insert(Urn::new(&row).map_err(|e| e.to_string())?),
-                    None => {
-                        reports.push(-1);
-                        continue;
-                    }
-                },
-            };
-            reports.push(pick(urn)?);
-        }
-        Ok(reports)
+    /// What was built.
+    pub fn built(&self) -> &Built {
+        &self.built
+    }
+
+    /// Where its places are and how likely each is.
+    pub fn places(&self) -> PyResult<Geography> {
+        let Built { coords, prior, .. } = &*self.built;
+        Geography::new(coords.clone(), prior.clone()).map_err(refused)
     }
 }
 
-fn coords(
-    lat: &PyReadonlyArray1<'_, f64>,
-    lon: &PyReadonlyArray1<'_, f64>,
-) -> PyResult<Vec<Option<Coord>>> {
+/// Draws for many people, the row of each place being made once.
+struct Drawing<'a> {
+    from: &'a Mechanism,
+    seeded: Option<SeededRandomness>,
+    many: ManyDraws,
+    /// By place; `None` once it is known that a place has no row.
+    urns: Vec<OnceCell<Option<Urn>>>,
+}
+
+impl<'a> Drawing<'a> {
+    fn new(from: &'a Mechanism, seed: Option<u64>) -> Self {
+        let seeded = seed.map(SeededRandomness::new);
+        let urns = vec![OnceCell::new(); from.built.coords.len()];
+        Self { from, seeded, many: ManyDraws::default(), urns }
+    }
+
+    /// The place that somebody reports; -1 off the map.
+    fn report(&mut self, at: Option<Coord>) -> Result<i64, DrawError> {
+        let Some(at) = at else { return Ok(-1) };
+        if let Rows::Noise(noise) = &self.from.built.rows {
+            // Every coordinate has a distribution of its own.
+            let Some(row) = noise.row_at(at) else { return Ok(-1) };
+            return pick(&mut self.seeded, &mut self.many, &Urn::new(&row)?);
+        }
+        let Some(place) = self.from.place_at(at) else { return Ok(-1) };
+        let slot = &mut self.urns[place as usize];
+        if slot.get().is_none() {
+            let row = self.from.built.row(place);
+            let urn = row.map(|row| Urn::new(&row)).transpose()?;
+            *slot = OnceCell::from(urn);
+        }
+        match slot.get() {
+            Some(Some(urn)) => pick(&mut self.seeded, &mut self.many, urn),
+            _ => Ok(-1),
+        }
+    }
+}
+
+fn pick(
+    seeded: &mut Option<SeededRandomness>,
+    many: &mut ManyDraws,
+    urn: &Urn,
+) -> Result<i64, DrawError> {
+    match seeded {
+        Some(seeded) => Ok(urn.rehearse(seeded) as i64),
+        None => Ok(urn.draw_one_of(many)? as i64),
+    }
+}
+
+/// Numbers, or what numpy makes an array of.
+type Numbers<'py> = PyArrayLike1<'py, f64, AllowTypeChange>;
+
+/// So many coordinates are read at a time, with the interpreter's lock; then they are worked on without it. What others
+/// write into the arrays meanwhile is read or not, and nothing is copied as a whole.
+const PART: usize = 1 << 16;
+
+/// Hands the coordinates to `take`, part by part; `None` stands for what is none. Ctrl-C is raised in between.
+fn for_each_part(
+    py: Python<'_>,
+    lat: &Numbers<'_>,
+    lon: &Numbers<'_>,
+    mut take: impl FnMut(&[Option<Coord>]) -> PyResult<()> + Send,
+) -> PyResult<()> {
     let (lat, lon) = (lat.as_array(), lon.as_array());
     if lat.len() != lon.len() {
         return Err(refused("lat, lon: must be equally long"));
     }
-    Ok(lat.iter().zip(&lon).map(|(&lat, &lon)| Coord::new(lat, lon).ok()).collect())
+    let mut part = Vec::with_capacity(PART.min(lat.len()));
+    let mut pairs = lat.iter().zip(&lon);
+    loop {
+        let coord = |(&lat, &lon): (&f64, &f64)| Coord::new(lat, lon).ok();
+        part.clear();
+        part.extend(pairs.by_ref().take(PART).map(coord));
+        if part.is_empty() {
+            return Ok(());
+        }
+        py.detach(|| take(&part))?;
+        py.check_signals()?;
+    }
 }
 
 #[pymethods]
 impl Mechanism {
-    /// Opens a file of `lrgeo mechanism build`; with a map, what needs costs can be measured.
+    /// Opens a file of `lrgeo mechanism build` and verifies it; with the map that it was made for it can be evaluated.
     #[staticmethod]
-    fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+    #[pyo3(signature = (path, city = None, *, progress = None))]
+    fn open(
+        py: Python<'_>,
+        path: PathBuf,
+        city: Option<&Map>,
+        progress: Callback<'_, '_>,
+    ) -> PyResult<Self> {
         let (built, _) = Built::open(&path).map_err(refused)?;
-        Ok(Self::new(py.detach(|| Examined::new(built, &())), None))
+        if let Some(city) = city {
+            built.expect_map(city.streets().version()).map_err(refused)?;
+        }
+        let opened = work::finish(py, progress, |worker| {
+            let city = city.map(|city| city.city(worker)).transpose()?;
+            Ok::<_, MechanismError>(Self::new(Examined::new(built, worker), city))
+        })?;
+        opened.map_err(refused)
     }
 
     /// Writes it.
@@ -152,6 +206,18 @@ impl Mechanism {
         matrix(py, coords.collect(), 2)
     }
 
+    /// What their source calls them.
+    #[getter]
+    fn ids(&self) -> Vec<String> {
+        self.built.ids.clone()
+    }
+
+    /// How likely a user is at each.
+    #[getter]
+    fn prior<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, &self.built.prior)
+    }
+
     /// The whole matrix, row i what somebody at place i draws from.
     fn matrix(&self, py: Python<'_>) -> PyResult<Py<PyArray2<f64>>> {
         let places = self.built.coords.len();
@@ -169,35 +235,64 @@ impl Mechanism {
     fn rows(
         &self,
         py: Python<'_>,
-        lat: PyReadonlyArray1<'_, f64>,
-        lon: PyReadonlyArray1<'_, f64>,
+        lat: Numbers<'_>,
+        lon: Numbers<'_>,
     ) -> PyResult<Py<PyArray2<f64>>> {
-        let (at, places) = (coords(&lat, &lon)?, self.built.coords.len());
-        let rows = py.detach(|| {
-            let row = |at: &Option<Coord>| match (at, &self.built.rows) {
-                (Some(at), Rows::Noise(noise)) => noise.row_at(*at),
-                (Some(at), _) => self.place_at(*at).and_then(|place| self.built.row(place)),
-                (None, _) => None,
-            };
-            let off = || vec![f64::NAN; places];
-            at.iter().flat_map(|at| row(at).map_or_else(off, Distribution::into_vec)).collect()
-        });
+        let places = self.built.coords.len();
+        let row = |at: &Option<Coord>| match (at, &self.built.rows) {
+            (Some(at), Rows::Noise(noise)) => noise.row_at(*at),
+            (Some(at), _) => self.place_at(*at).and_then(|place| self.built.row(place)),
+            (None, _) => None,
+        };
+        let mut rows = Vec::with_capacity(lat.len() * places);
+        for_each_part(py, &lat, &lon, |part| {
+            for at in part {
+                match row(at) {
+                    Some(row) => rows.extend_from_slice(&row),
+                    None => rows.resize(rows.len() + places, f64::NAN),
+                }
+            }
+            Ok(())
+        })?;
         matrix(py, rows, places)
     }
 
     /// One report for each coordinate: the number of a place, -1 off the map. Drawn with the operating system's randomness;
     /// with a seed, for experiments only, predictably.
-    #[pyo3(signature = (lat, lon, *, seed = None))]
+    ///
+    /// A frame instead of `lat` and `lon` (pandas with these columns, or geopandas with points) gives a frame of the same kind
+    /// and index: report, where that is, accuracy_m and epsilon_per_km. Nothing else of it is in there.
+    #[pyo3(signature = (lat, lon = None, *, seed = None))]
     fn sample<'py>(
-        &self,
-        py: Python<'py>,
-        lat: PyReadonlyArray1<'py, f64>,
-        lon: PyReadonlyArray1<'py, f64>,
+        slf: &Bound<'py, Self>,
+        lat: &Bound<'py, PyAny>,
+        lon: Option<Numbers<'py>>,
         seed: Option<u64>,
-    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let at = coords(&lat, &lon)?;
-        let reports = py.detach(|| self.draw(&at, seed)).map_err(refused)?;
-        Ok(PyArray1::from_vec(py, reports))
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let Some(lon) = lon else {
+            return frames(py)?.call_method1("sample", (slf, lat, seed));
+        };
+        let lat: Numbers<'py> = lat.extract()?;
+        let mut drawing = Drawing::new(slf.get(), seed);
+        let mut reports = Vec::with_capacity(lat.len());
+        for_each_part(py, &lat, &lon, |part| {
+            for &at in part {
+                reports.push(drawing.report(at).map_err(refused)?);
+            }
+            Ok(())
+        })?;
+        Ok(PyArray1::from_vec(py, reports).into_any())
+    }
+
+    /// The places that may be reported as a pandas frame: id, lat, lon, prior.
+    fn places_frame<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        frames(slf.py())?.call_method1("places_frame", (slf,))
+    }
+
+    /// The places that may be reported as a geopandas frame of points: id, prior.
+    fn places_geoframe<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        frames(slf.py())?.call_method1("places_geoframe", (slf,))
     }
 
     /// The radius around a reported place that holds the true position with a probability of 95 %, in metres.
@@ -224,16 +319,21 @@ impl Mechanism {
     }
 
     /// What it costs and what an attacker who knows the prior guesses; for mechanisms made here, from a `Map`.
-    fn evaluate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    #[pyo3(signature = (*, progress = None))]
+    fn evaluate<'py>(
+        &self,
+        py: Python<'py>,
+        progress: Callback<'_, 'py>,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let Some(city) = &self.city else {
             return Err(refused(
-                "map: a mechanism from a file has no costs; build or import it from a Map",
+                "city: a mechanism from a file has no costs; open it with its Map, or build or import it from one",
             ));
         };
-        let assessed = py.detach(|| {
+        let assessed = work::finish(py, progress, |worker| {
             let plan = Plan::new(city, self.built.guarantee.epsilon);
-            assess(&self.built, city, &plan, &mut Answers::default(), &())
-        });
+            assess(&self.built, city, &plan, &mut Answers::default(), worker)
+        })?;
         let Assessment { spending, street, adversary, .. } = &assessed.map_err(refused)?;
         let said = PyDict::new(py);
         said.set_item("expected_cost", spending.expected)?;

@@ -1,10 +1,16 @@
 //! `lrgeo.solve`: the optimiser on plain arrays.
 
 use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts};
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    AllowTypeChange, PyArray1, PyArray2, PyArrayLike2, PyArrayMethods, PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
 
-use crate::{refused, work};
+use crate::work::{self, Callback};
+use crate::{refused, seconds};
+
+/// A matrix, or what numpy makes one of.
+pub type Matrix<'py> = PyArrayLike2<'py, f64, AllowTypeChange>;
 
 /// A solved problem: a matrix that keeps every constraint exactly, and a proven bound.
 #[pyclass(frozen, module = "lrgeo")]
@@ -48,43 +54,31 @@ impl Solution {
 /// The cheapest matrix `z` whose rows are distributions and for which `z[i, k] <= exp(epsilon * d) * z[j, k]` for every arc
 /// `(i, j, d)`, both ways, and every column `k`; `cost[i, k]` has the prior in it.
 ///
-/// `arcs` is an array of three columns, or anything numpy makes one of. `progress` is called with a dict; Ctrl-C ends with the
-/// best so far.
+/// `arcs` is an array of three columns. Both may be anything that numpy makes an array of. `progress=True` shows a bar
+/// (tqdm), a callable gets a dict. Ctrl-C ends with the best so far.
 #[pyfunction]
 #[pyo3(signature = (cost, arcs, epsilon, *, gap = 1e-6, time_limit = None, progress = None))]
 pub fn solve(
     py: Python<'_>,
-    cost: PyReadonlyArray2<'_, f64>,
-    arcs: PyReadonlyArray2<'_, f64>,
+    cost: Matrix<'_>,
+    arcs: Matrix<'_>,
     epsilon: f64,
     gap: f64,
     time_limit: Option<f64>,
-    progress: Option<&Bound<'_, PyAny>>,
+    progress: Callback<'_, '_>,
 ) -> PyResult<Solution> {
     let [rows, columns] = [cost.shape()[0], cost.shape()[1]];
-    let costs = cost.as_array().iter().copied().collect();
-    if arcs.shape()[1] != 3 {
-        return Err(refused("arcs: must have three columns: i, j and the distance"));
-    }
-    let is_row = |x: f64| x >= 0.0 && x < rows as f64 && x.fract() == 0.0;
-    let mut list = Vec::with_capacity(arcs.shape()[0]);
-    for (at, arc) in arcs.as_array().rows().into_iter().enumerate() {
-        if !(is_row(arc[0]) && is_row(arc[1])) {
-            return Err(refused(format!("arcs: line {at} names no rows of the cost")));
-        }
-        list.push(Arc { i: arc[0] as usize, j: arc[1] as usize, d: arc[2] });
-    }
-    let cost = DenseCost::new(rows, columns, costs).map_err(refused)?;
-    let problem = Problem::new(ProblemParts::untied(epsilon, cost, list)).map_err(refused)?;
-    let solved = work::run(py, progress, time_limit, Some(gap), |settings| {
-        let solution = lrgeo_optim::solve(&problem, &settings)?;
-        let mut z = Vec::with_capacity(rows * columns);
-        (0..rows).for_each(|row| z.extend(solution.z.row(row)));
-        Ok::<_, lrgeo_optim::Error>((solution, z))
+    let time_limit = seconds("time_limit", time_limit)?;
+    // The one copy on the way in: other threads of Python may write into the array while the interpreter's lock is released.
+    let cost = DenseCost::new(rows, columns, numbers(cost)).map_err(refused)?;
+    let arcs = list(arcs, rows)?;
+    let problem = Problem::new(ProblemParts::untied(epsilon, cost, arcs)).map_err(refused)?;
+    let solved = work::solve(py, progress, |worker| {
+        lrgeo_optim::solve(&problem, &worker.settings(time_limit, Some(gap)))
     })?;
-    let (solution, z) = solved.map_err(refused)?;
+    let solution = solved.map_err(refused)?;
     Ok(Solution {
-        z: matrix(py, z, columns)?,
+        z: matrix(py, solution.z.into_values(), columns)?,
         objective: solution.objective,
         lower_bound: solution.lower_bound,
         gap: solution.gap,
@@ -93,6 +87,28 @@ pub fn solve(
         seconds: solution.seconds,
         mu: PyArray1::from_vec(py, solution.certificate.mu).unbind(),
     })
+}
+
+/// The numbers of an array, row by row. The array is let go of: where numpy had to convert it, that copy ends here.
+pub fn numbers(array: Matrix<'_>) -> Vec<f64> {
+    match array.as_slice() {
+        Ok(plain) => plain.to_vec(),
+        Err(_) => array.as_array().iter().copied().collect(),
+    }
+}
+
+fn list(arcs: Matrix<'_>, rows: usize) -> PyResult<Vec<Arc>> {
+    if arcs.shape()[1] != 3 {
+        return Err(refused("arcs: must have three columns: i, j and the distance"));
+    }
+    let is_row = |x: f64| x >= 0.0 && x < rows as f64 && x.fract() == 0.0;
+    let arc = |(at, arc): (usize, numpy::ndarray::ArrayView1<'_, f64>)| match is_row(arc[0])
+        && is_row(arc[1])
+    {
+        true => Ok(Arc { i: arc[0] as usize, j: arc[1] as usize, d: arc[2] }),
+        false => Err(refused(format!("arcs: line {at} names no rows of the cost"))),
+    };
+    arcs.as_array().rows().into_iter().enumerate().map(arc).collect()
 }
 
 /// A matrix of numpy's that takes the numbers over, without copying them.

@@ -1,21 +1,16 @@
 //! `lrgeo attack`: what leaks besides the report, measured.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use lrgeo_client::policy::Policy;
-use lrgeo_evaluation::attack::request::{Centres, Intersection};
+use lrgeo_evaluation::attack::suite::{self, FIX_NOISE_KM, Journeys, SPEEDS, Settings};
 use lrgeo_evaluation::attack::targets::recover;
-use lrgeo_evaluation::attack::trace::{Effort, Followed, Journey, follow};
-use lrgeo_evaluation::attack::upload::{Defence, Fingerprints, tile};
-use lrgeo_evaluation::attack::{self, Attack, Success};
+use lrgeo_evaluation::attack::trace::Effort;
+use lrgeo_evaluation::attack::{Attack, Success};
 use lrgeo_evaluation::tiles::TileLeak;
 use lrgeo_geo::units::Length;
-use lrgeo_mechanism::lr_geo::coefficients::Costs;
-use lrgeo_mechanism::publish::publish;
-use lrgeo_mechanism::relevant::geo_ind_graph;
-use lrgeo_mechanism::{Built, City, Geography, MechanismError, Plan, build, by_name};
-use lrgeo_tiles::{Issued, Link, SecretKey};
+use lrgeo_mechanism::{Built, City, Geography, Plan};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -175,155 +170,79 @@ impl AttackCommand {
     }
 }
 
-/// Users of the round that prices a defence.
-const ROUND: usize = 10;
-
 impl OnMap {
-    fn city(&self, ui: &Ui) -> Result<City, Failure> {
-        open::city(self.map.as_deref(), None, &Ways::default(), ui)
-    }
-
-    fn plan(&self) -> Result<Plan, Failure> {
-        let mut plan = match self.settings {
-            // Whoever attacks knows which places a user takes: the nearest, not a secret sample.
-            Which::Paper => Plan { sampled: None, ..Plan::paper()? },
-            Which::Practical => Plan::practical()?,
+    /// What is attacked, and who.
+    fn open(&self, ui: &Ui) -> Result<(City, Plan, Vec<u32>), Failure> {
+        let city = open::city(self.map.as_deref(), None, &Ways::default(), ui)?;
+        let settings = match self.settings {
+            Which::Paper => Settings::Paper,
+            Which::Practical => Settings::Practical,
         };
-        if let Some(radius) = self.lr_radius {
-            (plan.radii.relevant, plan.radii.relevant_max) = (radius.km(), None);
-        }
-        Ok(plan)
+        let plan = settings.plan(self.lr_radius.map(Length::km))?;
+        let users = self.common.users.places(&city, self.common.seed)?;
+        Ok((city, plan, users))
     }
 
     fn upload(self, ui: &Ui) -> Result<(), Failure> {
-        let (city, plan) = (self.city(ui)?, self.plan()?);
-        let users = self.common.users.places(&city, self.common.seed)?;
+        let (city, plan, users) = self.open(ui)?;
         if self.exact {
-            let few: Vec<u32> = users.into_iter().take(ROUND).collect();
-            return Ok(leak::exact(&city, &plan, &few, self.common.json, ui)?);
+            let defended = suite::exact_uploads(&city, &plan, &users, ui)?;
+            leak::print(city.places(), &defended, self.common.json, ui);
+            return Ok(());
         }
-        let graph = geo_ind_graph(&city, &plan);
-        let edge = attack::edges(&city, graph.as_deref(), &plan);
-        let tables = city.tables(plan.division, ui)?;
-        let costs = Costs::of(&city, &tables, vec![1.0]);
-        let prints = Fingerprints::new(&city, graph.as_deref(), &costs, &plan, &edge, ui)?;
-        let seed = self.common.seed;
-        let distances = |aligned, defence| prints.distances(&users, aligned, defence, seed);
-        let mut attacks = vec![
-            prints.costs(&users),
-            prints.columns(&users),
-            distances(false, Defence::None),
-            distances(true, Defence::None),
-        ];
-        for defence in [Defence::Rounded(0.1), Defence::Noise(0.05), Defence::Jitter(0.05)] {
-            attacks.push(distances(true, defence));
-        }
-        // Tiles depend on the places and their prior alone: any mechanism has the same.
-        let laplace = build(by_name("laplace-places")?, &city, &plan, ui)?;
-        let key = SecretKey::generate()?;
-        let fingerprint = city.version();
-        let link = Link::first(Issued::from_unix(0), 1, key.public());
-        let published = publish(&laplace, fingerprint, None, link, &key, ui)?;
-        attacks.push(tile(&city, published.signed.manifest(), &users, &edge));
-        attacks.push(attack::chance(&city, &users, &edge));
-        let leak = tiles::leak(&laplace, &published.members, ui)?;
-        let attacks = attacks.into_iter().flatten().collect();
-        self.common.print_with("upload", &city, attacks, Some(&leak), ui);
+        let found = suite::uploads(&city, &plan, &users, self.common.seed, ui)?;
+        self.common.print_with("upload", &city, &found.attacks, Some(&found.tiles), ui);
         if !self.common.json {
-            println!("\ntiles fetched and a report of laplace-places, {}:", laplace.guarantee);
-            ui.lines(&tiles::lines(&leak, published.signed.manifest()));
+            println!("\ntiles fetched and a report of laplace-places, {}:", found.guarantee);
+            ui.lines(&tiles::lines(&found.tiles, &found.manifest));
         }
         Ok(())
     }
 
     fn request(self, ui: &Ui) -> Result<(), Failure> {
-        let (city, plan) = (self.city(ui)?, self.plan()?);
-        let users = self.common.users.places(&city, self.common.seed)?;
-        let graph = geo_ind_graph(&city, &plan);
-        let edge = attack::edges(&city, graph.as_deref(), &plan);
-        let intersection = Intersection::new(&city, graph.as_deref(), &plan, ui);
-        let attack = |how| intersection.attack(&users, &edge, &self.counts, how, self.common.seed);
-        let mut attacks = attack(Centres::DrawnAnew);
-        let one = attacks.first().cloned();
-        attacks.extend(attack(Centres::NeverTwice));
-        if let (Some(one), Some(most)) = (one, self.counts.last()) {
-            let name = format!("{most} requests, centre remembered");
-            attacks.push(Attack { name, ..one });
-        }
-        attacks.extend(attack::chance(&city, &users, &edge));
-        self.common.print("request", &city, attacks, ui);
+        let (city, plan, users) = self.open(ui)?;
+        let seed = self.common.seed;
+        let attacks = suite::requests(&city, &plan, &users, &self.counts, seed, ui)?;
+        self.common.print("request", &city, &attacks, ui);
         Ok(())
     }
+}
+
+/// A mechanism, its places, and who is attacked.
+fn open_reports(
+    mechanism: &Path,
+    common: &Common,
+) -> Result<(Built, Geography, Vec<u32>), Failure> {
+    let (built, _) = crate::mechanism::open(mechanism, None)?;
+    let places = Geography::new(built.coords.clone(), built.prior.clone())?;
+    let ids: Vec<&str> = built.ids.iter().map(String::as_str).collect();
+    let users = common.users.among_places(&places, &ids, common.seed)?;
+    Ok((built, places, users))
 }
 
 impl OnReports {
-    fn open(&self) -> Result<(Built, Geography, Vec<bool>), Failure> {
-        let (built, _) = crate::mechanism::open(&self.mechanism, None)?;
-        let places = Geography::new(built.coords.clone(), built.prior.clone())?;
-        let plan = Plan::new(&places, built.guarantee.epsilon);
-        let edge = attack::edges(&places, geo_ind_graph(&places, &plan).as_deref(), &plan);
-        Ok((built, places, edge))
-    }
-
-    fn users(&self, built: &Built, places: &Geography) -> Result<Vec<u32>, Failure> {
-        let ids: Vec<&str> = built.ids.iter().map(String::as_str).collect();
-        self.common.users.among_places(places, &ids, self.common.seed)
-    }
-
     fn repeat(self, ui: &Ui) -> Result<(), Failure> {
-        let (built, places, edge) = self.open()?;
-        let users = self.users(&built, &places)?;
-        let (counts, seed) = (&self.counts, self.common.seed);
-        let mut attacks =
-            attack::repeat::repeats(&built, &places, &users, &edge, counts, seed, ui)?;
-        attacks.extend(attack::chance(&places, &users, &edge));
-        self.common.print("repeat", &places, attacks, ui);
+        let (built, places, users) = open_reports(&self.mechanism, &self.common)?;
+        let attacks = suite::reports(&built, &users, &self.counts, self.common.seed, ui)?;
+        self.common.print("repeat", &places, &attacks, ui);
         Ok(())
     }
 }
 
-/// What fixes are off by under an open sky.
-const NOISE_KM: f64 = 0.01;
-/// On foot, and by car in a city.
-const SPEEDS: [(&str, f64); 2] = [("walk", 5.0), ("drive", 36.0)];
-
 impl OnJourneys {
     fn run(self, ui: &Ui) -> Result<(), Failure> {
-        let (map, version) = open::map(self.map.as_deref())?;
-        let on_reports =
-            OnReports { mechanism: self.mechanism, counts: Vec::new(), common: self.common };
-        let (built, places, edge) = on_reports.open()?;
-        built.expect_map(version)?;
-        if !(self.every > 0.0 && self.every.is_finite()) {
-            return Err(
-                MechanismError::invalid("every", "must be a positive number of seconds").into()
-            );
-        }
-        let users = on_reports.users(&built, &places)?;
-        let common = on_reports.common;
+        let (map, _) = open::map(self.map.as_deref())?;
+        let common = self.common;
+        let (built, places, users) = open_reports(&self.mechanism, &common)?;
         let reuse_km = self.reuse_within.map_or_else(
             || Policy::default().reuse_radius_km(built.guarantee.epsilon.value()),
             Length::km,
         );
-        let (fixes, every_seconds, noise_km) = (self.fixes.max(1), self.every, NOISE_KM);
-        if !(0.0..=1.0).contains(&self.misfit) {
-            return Err(MechanismError::invalid("misfit", "must lie between 0 and 1").into());
-        }
         let effort = Effort { particles: self.particles, misfit: self.misfit };
-        let mut all = Vec::new();
-        for (name, speed_kmh) in SPEEDS {
-            let journey =
-                Journey { name, speed_kmh, fixes, every_seconds, noise_km, reuse_km, effort };
-            all.extend(follow(&built, &places, &map, (&users, &edge), &journey, common.seed, ui)?);
-        }
-        let chance = attack::chance(&places, &users, &edge);
+        let (fixes, every_seconds, noise_km) = (self.fixes, self.every, FIX_NOISE_KM);
+        let journeys = Journeys { fixes, every_seconds, reuse_km, effort };
+        let (all, chance) = suite::journeys(&built, &map, &users, &journeys, common.seed, ui)?;
         if common.json {
-            let followed = |f: &Followed| {
-                let mut line = as_json(&f.attack);
-                line["draws_per_journey"] = json!(f.draws);
-                line["journey_spent_per_km"] = json!(f.spent_per_km);
-                line
-            };
             ui.json(&json!({
                 "attack": "trace",
                 "places": places.places(),
@@ -337,8 +256,8 @@ impl OnJourneys {
                 "particles": effort.particles,
                 "misfit": effort.misfit,
                 "speeds": SPEEDS.map(|(name, kmh)| json!({ "name": name, "speed_kmh": kmh })),
-                "results": all.iter().map(followed).collect::<Vec<_>>(),
-                "by_chance": chance.as_ref().map(as_json),
+                "results": all,
+                "by_chance": chance,
             }));
             return Ok(());
         }
@@ -383,7 +302,7 @@ impl OnJourneys {
 }
 
 impl Common {
-    fn print(&self, name: &str, places: &Geography, attacks: Vec<Attack>, ui: &Ui) {
+    fn print(&self, name: &str, places: &Geography, attacks: &[Attack], ui: &Ui) {
         self.print_with(name, places, attacks, None, ui);
     }
 
@@ -392,7 +311,7 @@ impl Common {
         &self,
         name: &str,
         places: &Geography,
-        attacks: Vec<Attack>,
+        attacks: &[Attack],
         leak: Option<&TileLeak>,
         ui: &Ui,
     ) {
@@ -403,7 +322,7 @@ impl Common {
                 "places": places.places(),
                 "spacing_km": spacing,
                 "seed": self.seed,
-                "results": attacks.iter().map(as_json).collect::<Vec<_>>(),
+                "results": attacks,
             });
             if let Some(leak) = leak {
                 all["tiles_and_report"] = json!(leak);
@@ -418,24 +337,8 @@ impl Common {
             count(attacks.first().map_or(0, |attack| attack.all.users)),
             self.seed
         );
-        print!("{}", table(&attacks));
+        print!("{}", table(attacks));
     }
-}
-
-fn as_json(attack: &Attack) -> serde_json::Value {
-    let success = |s: &Success| {
-        json!({
-            "users": s.users, "top_1": s.top_1, "top_5": s.top_5,
-            "anonymity_median": s.anonymity_median, "anonymity_low": s.anonymity_low,
-            "error_km": s.error_km,
-        })
-    };
-    json!({
-        "sees": attack.name,
-        "all": success(&attack.all),
-        "interior": attack.interior.as_ref().map(success),
-        "edge": attack.edge.as_ref().map(success),
-    })
 }
 
 /// One line per attack; the shares inside and at the edge of the map stand beside that of all.
@@ -468,23 +371,13 @@ impl OnTable {
         let (map, _) = open::map(self.map.as_deref())?;
         let found = recover(&map, self.decoys, self.equations, self.seed, ui)?;
         if self.json {
-            ui.json(&json!({
-                "attack": "targets",
-                "targets": map.targets.len(),
-                "candidates": found.candidates,
-                "distinct": found.distinct,
-                "equations": found.equations,
-                "total_variation": found.total_variation,
-                "chance": found.chance,
-                "mass_on_targets": found.mass_on_targets,
-                "likeliest_named": found.likeliest_named,
-                "error_km": found.error_km,
-                "seed": self.seed,
-            }));
+            let mut said = json!(found);
+            (said["attack"], said["seed"]) = (json!("targets"), json!(self.seed));
+            ui.json(&said);
             return Ok(());
         }
         ui.lines(&[
-            ("targets", format!("{} among {} possible street nodes, of which {} can be told apart", map.targets.len(), found.candidates, found.distinct)),
+            ("targets", format!("{} among {} possible street nodes, of which {} can be told apart", found.targets, found.candidates, found.distinct)),
             ("seen", format!("{} entries of the cost table", count(found.equations))),
             (
                 "recovered",

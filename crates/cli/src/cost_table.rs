@@ -10,12 +10,13 @@ use lrgeo_geo::units::Length;
 use lrgeo_map::import::read_losses;
 use lrgeo_map::map::Map;
 use lrgeo_map::table::{CostTable, Division, MAX_SLICE_CELLS, Slice, Tile};
+use lrgeo_map::utility::UtilitySource;
 use lrgeo_map::write_whole;
 use serde_json::json;
 
 use crate::failure::Failure;
 use crate::json;
-use crate::options::{Circle, Utility};
+use crate::options::Circle;
 use crate::ui::{Ui, count};
 
 #[derive(Subcommand)]
@@ -55,7 +56,7 @@ pub struct Build {
     /// What a wrong report costs: travel-distance (km), travel-time (min), straight-line (km), or a
     /// matrix file (.npy, .csv).
     #[arg(long, default_value = "travel-distance")]
-    utility: Utility,
+    utility: UtilitySource,
     /// Where to write the table.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -69,8 +70,8 @@ impl Build {
         let (map, version) = Map::open(&self.map)?;
         let division = self.segments.map_or(Division::Grid(self.cell), Division::Segments);
         let table = match &self.utility {
-            Utility::Measured(kind) => CostTable::build(&map, version, division, *kind, ui)?,
-            Utility::File(path) => {
+            UtilitySource::Measured(kind) => CostTable::build(&map, version, division, *kind, ui)?,
+            UtilitySource::File(path) => {
                 let losses = Arc::new(read_losses(path, map.places.len())?);
                 CostTable::given(&map, version, division, losses)?
             }

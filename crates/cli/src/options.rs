@@ -7,7 +7,6 @@ use clap::ValueEnum;
 use lrgeo_geo::units::Length;
 use lrgeo_geo::{BoundingBox, Coord};
 use lrgeo_map::map::TravelMode;
-use lrgeo_map::utility::UtilityKind;
 
 /// `S,W,N,E` in degrees.
 pub fn bbox(text: &str) -> Result<BoundingBox, String> {
@@ -82,37 +81,6 @@ impl From<Travel> for TravelMode {
             Travel::Drive => TravelMode::Drive,
             Travel::Walk => TravelMode::Walk,
             Travel::Bike => TravelMode::Bike,
-        }
-    }
-}
-
-/// `--utility`: what a wrong report costs.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Utility {
-    /// Measured on the map.
-    Measured(UtilityKind),
-    /// Read from a file.
-    File(PathBuf),
-}
-
-impl Default for Utility {
-    fn default() -> Self {
-        Utility::Measured(UtilityKind::default())
-    }
-}
-
-impl FromStr for Utility {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let named = UtilityKind::ALL.iter().find(|(_, name)| *name == text);
-        match named {
-            Some((kind, _)) => Ok(Utility::Measured(*kind)),
-            None if text.contains('.') => Ok(Utility::File(text.into())),
-            None => {
-                Err("must be travel-distance, travel-time, straight-line, or a .npy or .csv file"
-                    .into())
-            }
         }
     }
 }

@@ -17,6 +17,7 @@ Example:
   lrgeo map build --demo -o demo.lrmap
   lrgeo serve --map demo.lrmap --data demo-data
   lrgeo client obfuscate --server http://127.0.0.1:8417 --at 46.00,-30.00
+  lrgeo serve --map demo.lrmap --utility costs.npy --data own-costs
 Without --tiles the mechanism of the map is computed, verified and published at the first start, in at most
 20 minutes (solve_seconds); later starts find it in the data directory. A directory with noise for coordinates is served at once. Ctrl-C stops: requests are finished, rounds are taken up again.
 docs/server.md describes the interface, docs/server.sample.toml the settings.")]
@@ -33,6 +34,10 @@ pub struct Serve {
     /// The key used so far, to hand over from it to another --key: clients follow if the old key says so.
     #[arg(long, value_name = "KEYFILE", requires = "key")]
     retiring_key: Option<PathBuf>,
+    /// What a wrong report costs: travel-distance (km), travel-time (min), straight-line (km), or a matrix file (.npy, .csv) with
+    /// a row per true place and a column per reported one [default: as the settings say, else travel-distance].
+    #[arg(long)]
+    utility: Option<String>,
     /// Settings; see docs/server.sample.toml.
     #[arg(long, value_name = "FILE.toml")]
     config: Option<PathBuf>,
@@ -46,10 +51,13 @@ pub struct Serve {
 
 impl Serve {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
-        let config = match &self.config {
+        let mut config = match &self.config {
             Some(path) => Config::open(path)?,
             None => self.settings_of_tiles()?,
         };
+        if let Some(utility) = &self.utility {
+            config.utility.clone_from(utility);
+        }
         let (map, version) = Map::open(&self.map)?;
         log_to_stderr(ui);
         let runtime = tokio::runtime::Runtime::new()

@@ -8,11 +8,10 @@ use clap::Args;
 use lrgeo_geo::Digest;
 use lrgeo_map::import::{read_losses, read_shares};
 use lrgeo_map::map::Map;
-use lrgeo_map::utility::UtilityKind;
+use lrgeo_map::utility::{UtilityKind, UtilitySource};
 use lrgeo_mechanism::{City, Losses, MechanismError};
 
 use crate::failure::Failure;
-use crate::options::Utility;
 use crate::ui::Ui;
 
 /// What a wrong report costs, and whom.
@@ -21,7 +20,7 @@ pub struct Ways {
     /// What a wrong report costs: travel-distance (km), travel-time (min), straight-line (km), or a
     /// matrix file (.npy, .csv).
     #[arg(long, default_value = "travel-distance")]
-    utility: Utility,
+    utility: UtilitySource,
     /// Another way that people go, by name: a map of the same places with other streets (walk=walk.lrmap), or what a wrong
     /// report costs them (bus=costs.npy). May be repeated; the map itself is the first way, named after how one travels on it.
     #[arg(long, value_name = "NAME=FILE")]
@@ -66,8 +65,8 @@ impl Ways {
             Ok(Losses::Given(Arc::new(read_losses(path, places)?)))
         };
         let (first, kind) = match &self.utility {
-            Utility::Measured(kind) => (Losses::Measured(*kind), *kind),
-            Utility::File(path) => (own(path)?, UtilityKind::default()),
+            UtilitySource::Measured(kind) => (Losses::Measured(*kind), *kind),
+            UtilitySource::File(path) => (own(path)?, UtilityKind::default()),
         };
         let mut ways = vec![(map.travel.name().to_owned(), first)];
         for NamedFile { name, path } in &self.way {

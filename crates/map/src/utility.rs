@@ -1,5 +1,7 @@
 //! What a report costs the service: the plug-in behind every mechanism (`docs/specification.md` section 2).
 
+use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use lrgeo_geo::Coord;
@@ -72,6 +74,36 @@ impl UtilityKind {
             }
             UtilityKind::StraightLine => Box::new(StraightLine::new(map.coords())),
         })
+    }
+}
+
+/// Where losses come from, as options and settings name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UtilitySource {
+    /// Measured on the map.
+    Measured(UtilityKind),
+    /// Read from a file (see [`crate::import::read_losses`]).
+    File(PathBuf),
+}
+
+impl Default for UtilitySource {
+    fn default() -> Self {
+        Self::Measured(UtilityKind::default())
+    }
+}
+
+impl FromStr for UtilitySource {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match UtilityKind::ALL.iter().find(|(_, name)| *name == text) {
+            Some((kind, _)) => Ok(Self::Measured(*kind)),
+            None if text.contains('.') => Ok(Self::File(text.into())),
+            None => {
+                Err("must be travel-distance, travel-time, straight-line, or a .npy or .csv file"
+                    .into())
+            }
+        }
     }
 }
 

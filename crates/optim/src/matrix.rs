@@ -124,6 +124,19 @@ impl Matrix {
         out
     }
 
+    /// All entries, row by row; a dense matrix gives its own away.
+    pub fn into_values(self) -> Vec<f64> {
+        if let Self::Dense(matrix) = self {
+            return matrix.values;
+        }
+        let columns = self.columns();
+        let mut values = vec![0.0; self.rows() * columns];
+        for (row, out) in values.chunks_exact_mut(columns.max(1)).enumerate() {
+            self.fill_row(row, out);
+        }
+        values
+    }
+
     /// The matrix of explicit entries and tails, when it is one.
     pub fn as_sparse(&self) -> Option<&SparseRows> {
         match self {

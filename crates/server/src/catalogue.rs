@@ -7,10 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lrgeo_geo::Digest;
+use lrgeo_map::graph::Metric;
 use lrgeo_map::map::Map;
 use lrgeo_map::progress::Progress;
 use lrgeo_map::table::CostTable;
 use lrgeo_map::travel::TravelMatrix;
+use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::const_opt::public_y;
 use lrgeo_mechanism::coordinates::noise_for;
 use lrgeo_mechanism::lr_geo::coefficients::ceiling;
@@ -108,6 +110,8 @@ pub struct Catalogue {
     /// Slices of the cost table, by hash; encoded as CBOR, which is what the hash is of.
     pub table_tiles: HashMap<Digest, File>,
     tables: Vec<Arc<CostTable>>,
+    /// Where the costs are no distances, these all the same: targets are told by them.
+    distances: Option<TravelMatrix>,
     circle_cells: usize,
 }
 
@@ -123,14 +127,21 @@ impl Catalogue {
         std::fs::create_dir_all(home.data).map_err(ServerError::io(home.data))?;
         let key = home.open_key()?;
         let version = map.version();
-        let Ways { ways, split, files } = Ways::open(config, &map)?;
+        let Ways { ways, split, kind, files } = Ways::open(config, &map)?;
         let city = City::with_tables(map, version, ways, split, config.division()?, progress)?;
+        let distances = match distances(&city) {
+            Some(_) => None,
+            None => Some(TravelMatrix::of_places(city.map(), Metric::Distance, progress)?),
+        };
         let plan = config.plan(&city)?;
         let tables = city.tables(plan.division, progress)?;
 
         // What was computed for other settings stays beside it, under another name.
         let (short, settings) = (version.short(), parameters(&plan));
-        let asked = format!("{short} {:?} {settings:?} {files:?}", config.privacy);
+        let mut asked = format!("{short} {:?} {settings:?} {files:?}", config.privacy);
+        if kind != UtilityKind::default() {
+            asked += &format!(" {kind:?}");
+        }
         let folder = home.data.join("maps").join(Digest::of(asked.as_bytes()).short());
         std::fs::create_dir_all(&folder).map_err(ServerError::io(&folder))?;
 
@@ -224,6 +235,7 @@ impl Catalogue {
             files,
             table_tiles: slices.into_iter().map(|file| (file.hash, file)).collect(),
             tables,
+            distances,
             circle_cells,
         })
     }
@@ -279,9 +291,9 @@ impl Catalogue {
         Ok(TableCircle { map, ways })
     }
 
-    /// How far every place is from every target: what the losses of this service are errors in.
+    /// How far every place is from every target, whatever a wrong report costs.
     pub fn travel(&self) -> Option<&TravelMatrix> {
-        self.city.ways().first()?.utility().travel()
+        self.distances.as_ref().or_else(|| distances(&self.city))
     }
 
     /// The targets by estimated travel distance: what the service would do for a user at `place`.
@@ -310,6 +322,12 @@ impl Catalogue {
             false => refuse::field("place", "is not a place of the map"),
         }
     }
+}
+
+/// The distances that the costs of the first way are errors in, where they are.
+fn distances(city: &City) -> Option<&TravelMatrix> {
+    let travel = city.ways().first()?.utility().travel()?;
+    (travel.metric() == Metric::Distance).then_some(travel)
 }
 
 fn describe_ways(city: &City, tables: &[Arc<CostTable>]) -> Vec<WayDescription> {

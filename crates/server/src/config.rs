@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::http::HeaderValue;
 use lrgeo_geo::units::Length;
 use lrgeo_map::table::Division;
+use lrgeo_map::utility::UtilitySource;
 use lrgeo_mechanism::tail::Tails;
 use lrgeo_mechanism::{Engine, Geography, Plan, RangeRule};
 use lrgeo_tiles::{Epsilon, LEAST_PLACES, Notion};
@@ -15,10 +16,12 @@ use tower_http::cors::AllowOrigin;
 use crate::ServerError;
 
 /// Everything that an operator may set. Unknown keys are refused.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Config {
+    /// What a wrong report costs: `travel-distance`, `travel-time`, `straight-line`, or a matrix of one's own (.npy, .csv).
+    pub utility: String,
     /// How private.
     pub privacy: Privacy,
     /// How rounds are held.
@@ -31,6 +34,19 @@ pub struct Config {
     pub page: PageSettings,
     /// Ways that people go besides the one of the map.
     pub ways: Vec<WaySettings>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            utility: "travel-distance".into(),
+            privacy: Privacy::default(),
+            rounds: RoundSettings::default(),
+            limits: Limits::default(),
+            browsers: Browsers::default(),
+            ways: Vec::new(),
+        }
+    }
 }
 
 /// Pages of other origins that may use the service. What it serves is public and it knows no cookies, so that
@@ -300,6 +316,7 @@ impl Config {
         self.browsers.allowed()?;
         self.engine()?;
         self.epsilon()?;
+        self.utility()?;
         Ok(())
     }
 
@@ -311,6 +328,11 @@ impl Config {
     /// The privacy asked for.
     pub fn epsilon(&self) -> Result<Epsilon, ServerError> {
         Ok(self.privacy.epsilon.parse::<Epsilon>()?)
+    }
+
+    /// Where the costs of a wrong report come from.
+    pub(crate) fn utility(&self) -> Result<UtilitySource, ServerError> {
+        self.utility.parse().or_else(|reason: String| setting("utility", &reason))
     }
 
     fn engine(&self) -> Result<Engine, ServerError> {
@@ -463,6 +485,7 @@ mod tests {
             assert!(toml::from_str::<Config>(bad).is_err(), "{bad}");
         }
         for bad in [
+            "utility = \"comfort\"",
             "[privacy]\nepsilon = \"-1/km\"",
             "[rounds]\nusers = 0",
             "[rounds]\nengine = \"magic\"",

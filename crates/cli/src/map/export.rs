@@ -9,12 +9,12 @@ use lrgeo_map::export::{geojson, losses_csv, losses_npy, places_csv, targets_csv
 use lrgeo_map::import::read_losses;
 use lrgeo_map::map::{Map, Source};
 use lrgeo_map::streets::Streets;
+use lrgeo_map::utility::UtilitySource;
 use lrgeo_map::{utility, write_stream, write_whole};
 use lrgeo_show::demo::demo_city;
 use lrgeo_show::draw::{Dot, Drawing, Marker, svg};
 
 use crate::failure::Failure;
-use crate::options::Utility;
 use crate::ui::Ui;
 
 /// Write a map for other programs and for people.
@@ -50,7 +50,7 @@ pub struct Export {
     /// What a wrong report costs: travel-distance (km), travel-time (min), straight-line (km), or a
     /// matrix file (.npy, .csv).
     #[arg(long, default_value = "travel-distance")]
-    utility: Utility,
+    utility: UtilitySource,
 }
 
 impl Export {
@@ -79,8 +79,8 @@ impl Export {
         }
         if let Some(path) = &self.costs {
             let losses = match &self.utility {
-                Utility::Measured(kind) => kind.of(&map, ui)?,
-                Utility::File(path) => Box::new(read_losses(path, map.places.len())?),
+                UtilitySource::Measured(kind) => kind.of(&map, ui)?,
+                UtilitySource::File(path) => Box::new(read_losses(path, map.places.len())?),
             };
             let ending = path.extension().and_then(|ending| ending.to_str());
             match ending {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use lrgeo_evaluation::attack::suite::random_users;
 use lrgeo_geo::rng::SplitMix;
 use lrgeo_mechanism::{City, Geography, MechanismError};
 
@@ -79,7 +80,7 @@ impl Users {
     ) -> Result<Vec<Person>, Failure> {
         let path = match self {
             Users::Random(count) => {
-                let people = random(places, *count, seed).into_iter();
+                let people = random_users(places, *count, seed).into_iter();
                 return Ok(people.map(|place| (place, None)).collect());
             }
             Users::File(path) => path,
@@ -135,26 +136,4 @@ fn one_of(shares: &[f64], mut drawn: f64) -> Vec<f64> {
     });
     let chosen = chosen.unwrap_or(shares.len() - 1);
     (0..shares.len()).map(|way| f64::from(u8::from(way == chosen))).collect()
-}
-
-/// Different places, drawn by their prior.
-fn random(city: &Geography, count: usize, seed: u64) -> Vec<u32> {
-    let mut rng = SplitMix::new(seed);
-    let mut weights = city.prior().to_vec();
-    if weights.iter().sum::<f64>() <= 0.0 {
-        weights.fill(1.0);
-    }
-    let mut places = Vec::new();
-    while places.len() < count {
-        let mut left = rng.unit() * weights.iter().sum::<f64>();
-        let Some(place) = (0..weights.len()).filter(|&i| weights[i] > 0.0).find(|&i| {
-            left -= weights[i];
-            left <= 0.0
-        }) else {
-            break;
-        };
-        weights[place] = 0.0;
-        places.push(place as u32);
-    }
-    places
 }

@@ -15,18 +15,22 @@ use std::collections::HashMap;
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::lr_geo::coefficients::{Coefficients, Costs, UserPart};
-use lrgeo_mechanism::relevant::TieRule;
-use lrgeo_mechanism::{Geography, MechanismError, Plan};
+use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph};
+use lrgeo_mechanism::{City, Geography, MechanismError, Plan, RangeRule, alike, build, by_name};
 use rayon::prelude::*;
+use serde::{Serialize, Serializer};
 
 /// What a field of an upload tells about the place.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Leak {
     /// Which field, or all together.
+    #[serde(serialize_with = "by_name_of_field")]
     pub field: Field,
     /// How many different uploads there are.
+    #[serde(rename = "uploads")]
     pub classes: usize,
     /// Shannon: bits of the place that it tells.
+    #[serde(rename = "shannon_bits")]
     pub bits: f64,
     /// Min-entropy: bits by which the best guess gets likelier.
     pub min_entropy_bits: f64,
@@ -71,6 +75,61 @@ impl Field {
     pub fn name(self) -> &'static str {
         Self::ALL[self as usize].1
     }
+}
+
+fn by_name_of_field<S: Serializer>(field: &Field, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(field.name())
+}
+
+/// A defence, what it leaves, and what it costs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Defended {
+    /// What is done.
+    pub defence: String,
+    /// Classes of places that upload the same, where it makes them: whatever the map, nothing tells more than which.
+    pub parts: Option<usize>,
+    /// What a report of the users' rows costs with it, where it changes them.
+    pub cost: Option<f64>,
+    /// The leak of every field.
+    #[serde(rename = "fields")]
+    pub leaks: Vec<Leak>,
+}
+
+/// Numbers rounded to multiples of so many kilometres before they are uploaded.
+const ROUNDINGS: [f64; 4] = [0.0, 0.01, 0.1, 0.5];
+/// Sizes of classes of users who upload the same.
+const CLASSES: [usize; 4] = [1, 4, 16, 64];
+
+/// The leaks with rounding and with classes of places that upload the same; a round of `users` prices the latter.
+pub fn defended(
+    city: &City,
+    plan: &Plan,
+    users: &[u32],
+    progress: &dyn Progress,
+) -> Result<Vec<Defended>, MechanismError> {
+    let graph = geo_ind_graph(city, plan);
+    let tables = city.tables(plan.division, progress)?;
+    let costs = Costs::of(city, &tables, vec![1.0]);
+    let mut all = Vec::new();
+    for rounding in ROUNDINGS {
+        let defence = match rounding {
+            0.0 => "as it is".to_owned(),
+            km => format!("rounded to {:.0} m", 1000.0 * km),
+        };
+        let leaks = leaks(city, graph.as_deref(), &costs, plan, rounding, progress)?;
+        all.push(Defended { defence, leaks, parts: None, cost: None });
+    }
+    for count in CLASSES.into_iter().filter(|count| *count <= city.places()) {
+        let mut alike = Plan { alike: Some(count), range: RangeRule::Each, ..plan.clone() };
+        (alike.radii.relevant_max, alike.allow_disconnected) = (None, true);
+        alike.users = users.to_vec();
+        let leaks = leaks(city, graph.as_deref(), &costs, &alike, 0.0, progress)?;
+        let built = build(by_name("lr-geo")?, city, &alike, progress)?;
+        let parts = Some(alike::classes(city.coords(), count).len());
+        let (defence, cost) = (format!("classes of {count} at least"), Some(built.expected_cost));
+        all.push(Defended { defence, leaks, parts, cost });
+    }
+    Ok(all)
 }
 
 /// The leak of every field, for users who all follow a plan; numbers are rounded to multiples of `rounding` (kilometres,

@@ -10,6 +10,7 @@ mod hidden;
 pub mod repeat;
 pub mod request;
 mod streets;
+pub mod suite;
 pub mod targets;
 pub mod trace;
 pub mod upload;
@@ -17,6 +18,7 @@ pub mod upload;
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_mechanism::relevant::relevant_places;
 use lrgeo_mechanism::{Geography, Plan};
+use serde::Serialize;
 
 /// One attacked user: how the true place stood among all candidates.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +53,7 @@ impl Trial {
 }
 
 /// How well an attack does.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Success {
     /// How many users were attacked.
     pub users: usize,
@@ -91,9 +93,10 @@ impl Success {
 }
 
 /// An attack on everybody, and on those inside and at the edge apart.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Attack {
     /// What the attacker sees, and what was done against it.
+    #[serde(rename = "sees")]
     pub name: String,
     /// All users.
     pub all: Success,

@@ -8,10 +8,13 @@ use lrgeo_map::map::{Map, Target};
 use lrgeo_map::progress::Progress;
 use lrgeo_map::travel::{Origin, TravelMatrix};
 use rayon::prelude::*;
+use serde::Serialize;
 
 /// What the attacker found out.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recovered {
+    /// How many targets there are.
+    pub targets: usize,
     /// How many street nodes might have been targets: the true ones, and others at random.
     pub candidates: usize,
     /// How many entries of the table were used.
@@ -105,6 +108,7 @@ pub fn recover(
     };
     let weighted = truth.iter().enumerate().filter(|(_, q)| **q > 0.0);
     Ok(Recovered {
+        targets: map.targets.len(),
         candidates: candidates.len(),
         distinct: first.len(),
         equations: rows.len(),

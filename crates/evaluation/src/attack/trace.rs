@@ -12,6 +12,7 @@ use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::{Built, Geography, MechanismError};
 use lrgeo_tiles::sample::SeededRandomness;
 use rayon::prelude::*;
+use serde::Serialize;
 
 use super::hidden::Reports;
 use super::streets::{Mover, Streets, distance};
@@ -48,13 +49,16 @@ pub enum Rule {
 }
 
 /// One rule, attacked.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Followed {
     /// How well the attack does, over all fixes of all journeys.
+    #[serde(flatten)]
     pub attack: Attack,
     /// Reports drawn per journey.
+    #[serde(rename = "draws_per_journey")]
     pub draws: f64,
     /// Epsilon spent per journey, in 1/km.
+    #[serde(rename = "journey_spent_per_km")]
     pub spent_per_km: f64,
 }
 
@@ -119,6 +123,7 @@ struct World<'a> {
     /// The prior, added up.
     until: Vec<f64>,
     journey: &'a Journey,
+    progress: &'a dyn Progress,
 }
 
 /// Attacks journeys of people who start at `starts`: one line per rule, and one more for an attacker who does not look at
@@ -144,6 +149,7 @@ pub fn follow(
         reports: Reports::new(built)?,
         until: until.collect(),
         journey,
+        progress,
     };
     let cases = [
         ("every fix drawn anew", Rule::Fresh, true),
@@ -198,6 +204,8 @@ impl World<'_> {
         let mut crowd = Crowd::new(self, rule, timed, &mut guess);
         let (mut trials, mut drawn) = (Vec::with_capacity(fixes), 0);
         for number in 0..fixes {
+            // A journey may take long, and whoever listens may want to end here.
+            self.progress.advance(0);
             if number > 0 {
                 self.streets.advance(&mut user, self.step_km(), &mut way);
             }

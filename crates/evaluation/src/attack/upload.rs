@@ -45,6 +45,7 @@ pub struct Fingerprints<'a> {
     places: &'a Geography,
     edge: &'a [bool],
     prints: Vec<Print>,
+    progress: &'a dyn Progress,
 }
 
 /// Distances in all uploads together: 4 GB of them.
@@ -67,7 +68,7 @@ impl<'a> Fingerprints<'a> {
         costs: &Costs<'_>,
         plan: &Plan,
         edge: &'a [bool],
-        progress: &dyn Progress,
+        progress: &'a dyn Progress,
     ) -> Result<Self, MechanismError> {
         let all = 0..places.places() as u32;
         let pairs = |place: u32| relevant_places(places, graph, plan, place).len().pow(2) / 2;
@@ -88,7 +89,7 @@ impl<'a> Fingerprints<'a> {
         };
         let prints = all.into_par_iter().map(print).collect();
         progress.end();
-        Ok(Self { places, edge, prints })
+        Ok(Self { places, edge, prints, progress })
     }
 
     /// Costs alone, rows in any order.
@@ -138,11 +139,15 @@ impl<'a> Fingerprints<'a> {
             let seen = order(self.disturbed(user, defence, seed));
             let score = |(v, print): (usize, &Vec<f64>)| (v as u32, distance(&seen, print));
             let scores: Vec<(u32, f64)> = known.iter().enumerate().map(score).collect();
+            self.progress.advance(1);
             Trial::rank(self.places, user, self.edge[user as usize], &scores)
         };
         let rows = if aligned { "rows in order" } else { "rows in any order" };
         let name = format!("distances D, {rows}{}", defence.name());
-        Attack::of(name, &users.par_iter().map(trial).collect::<Vec<_>>())
+        self.progress.begin("comparing distances", users.len() as u64);
+        let trials: Vec<Trial> = users.par_iter().map(trial).collect();
+        self.progress.end();
+        Attack::of(name, &trials)
     }
 
     fn disturbed(&self, user: u32, defence: Defence, seed: u64) -> Vec<f64> {
