@@ -44,6 +44,7 @@ impl Default for Config {
             rounds: RoundSettings::default(),
             limits: Limits::default(),
             browsers: Browsers::default(),
+            page: PageSettings::default(),
             ways: Vec::new(),
         }
     }
