@@ -80,12 +80,14 @@ impl From<lrgeo_mechanism::publish::PublishError> for Failure {
 
 impl Failure {
     /// What a person may do about it, where the error itself, which knows no commands, does not say.
-    pub fn advice(&self) -> Option<&'static str> {
-        let Self::Client(ClientError::Lie(lie)) = self else { return None };
-        match lie.caught {
-            Caught::Key | Caught::Fork => Some(
-                "if the operator announced this elsewhere, begin anew with the server: `lrgeo client reset --servers`",
+    pub fn advice(&self) -> Option<String> {
+        match self {
+            Self::Client(ClientError::Lie(lie)) if matches!(lie.caught, Caught::Key | Caught::Fork) => Some(
+                "if the operator announced this elsewhere, begin anew with the server: `lrgeo client reset --servers`".into(),
             ),
+            Self::Mechanism(MechanismError::NotForCoordinates { between_places, .. }) => Some(format!(
+                "give `--kind laplace`, or `--epsilon {between_places}` instead of `--privacy`, or build the map with a smaller `--cell`"
+            )),
             _ => None,
         }
     }

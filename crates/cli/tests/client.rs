@@ -18,7 +18,7 @@ fn a_person_reports_and_looks_after_what_is_remembered() {
     // The paper's own modes promise less than a person wants who has not said otherwise; and a promise that is too weak is
     // refused with the rule, the offer and the way out.
     let refused = served.fail(5, &format!("{ask} --at {AT} --mode local"));
-    assert!(refused.contains("--protects relevant-places"), "{refused}");
+    assert!(refused.contains("`lrgeo client policy --protects` to relevant-places"), "{refused}");
     served.json("policy --per-report 1/km --json");
     let refused = served.fail(5, &format!("{ask} --at {AT}"));
     for words in [

@@ -187,7 +187,11 @@ fn tiles_published_before_are_served_if_they_are_this_operators() {
         lrgeo("serve --map city.lrmap --tiles tiles --key other.key --data d --listen 127.0.0.1:0");
     assert_eq!(refused.status.code(), Some(1));
     let error = String::from_utf8_lossy(&refused.stderr);
-    assert!(error.contains("tiles") && error.contains("lrgeo publish"), "{error}");
+    assert!(
+        error.contains("publish them again, signed with the key other.key")
+            && error.contains("`--tiles`"),
+        "{error}"
+    );
 
     let mut child = Command::new(env!("CARGO_BIN_EXE_lrgeo"))
         .args(["-q", "serve", "--map", "city.lrmap", "--tiles", "tiles", "--key", "mine.key"])
