@@ -94,7 +94,7 @@ fn what_is_kept_is_the_operators_alone() {
     // One that is meant for others is not taken from them, nor used.
     set(&data, 0o1777);
     let refused = refusal(&data, &config(1)).to_string();
-    assert!(refused.contains("shared") && refused.contains("--data"), "{refused}");
+    assert!(refused.contains("shared") && refused.contains("`data`"), "{refused}");
     assert_eq!(mode(&data), 0o1777);
 }
 

@@ -82,7 +82,7 @@ fn keys_hand_over() {
     let old = signed(&open(0, None).unwrap(), 0);
     // Another key out of nowhere is not what clients would follow.
     let refused = open(1, None).err().unwrap().to_string();
-    assert!(refused.contains("--retiring-key"), "{refused}");
+    assert!(refused.contains("`retiring_key`"), "{refused}");
     let catalogue = open(1, Some(0)).unwrap();
     let new = signed(&catalogue, 1);
     assert_eq!(new.link().sequence, old.link().sequence + 2);
@@ -237,6 +237,8 @@ fn the_openapi_document_is_what_the_handlers_do() {
     let previous = manifest["link"]["previous"].as_str().unwrap().to_owned();
     let table_tile = about.local.as_ref().unwrap().table_tiles[0].hash.to_string();
 
+    let page: Value = server.get("/v1/page", &[]).json();
+
     let paths = document["paths"].as_object().unwrap();
     let mut tried = 0;
     for (template, methods) in paths {
@@ -245,6 +247,7 @@ fn the_openapi_document_is_what_the_handlers_do() {
             "/v1/noise/{hash}" => manifest["noise"]["hash"].as_str().unwrap(),
             "/v1/places/{hash}" => manifest["places"]["hash"].as_str().unwrap(),
             "/v1/tiles/{hash}" => manifest["tiles"][0]["hash"].as_str().unwrap(),
+            "/v1/page/files/{hash}" => page["streets"].as_str().unwrap(),
             _ => &table_tile,
         };
         let query = match template.as_str() {
@@ -252,7 +255,8 @@ fn the_openapi_document_is_what_the_handlers_do() {
             path::TARGETS => format!("?map={}&place=3", about.map),
             _ => String::new(),
         };
-        let path = template.replace("{hash}", hash).replace("{ticket}", &ticket.ticket) + &query;
+        let path = template.replace("{hash}", hash).replace("{ticket}", &ticket.ticket);
+        let path = path.replace("{users}", "2") + &query;
         for (method, operation) in methods.as_object().unwrap() {
             let answer = match (method.as_str(), template.as_str()) {
                 ("get", _) => server.get(&path, &[("authorization", &bearer(&ticket))]),

@@ -89,7 +89,7 @@ pub fn expect(name: &str, mode: Mode, expected: Expect, lie: impl FnOnce(&mut Op
         Expect::Policy(rule) => {
             let ClientError::Policy(refused) = &error else { panic!("{name}: {text}") };
             assert_eq!(refused.rule, rule, "{name}: {text}");
-            for words in ["the server offers", "you want", "lrgeo"] {
+            for words in ["the server offers", "you want", "`policy."] {
                 assert!(rule == Rule::Notion || text.contains(words), "{name}: {text}");
             }
         }
