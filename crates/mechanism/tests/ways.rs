@@ -138,7 +138,7 @@ fn ways_that_do_not_fit_are_refused_with_advice() {
     let drive = || ("drive".to_owned(), Losses::Measured(KIND));
     let other = maps(20)[1].clone();
     let error = refused(vec![drive(), ("walk".into(), Losses::On(Box::new(other), KIND))], vec![]);
-    assert!(error.contains("way walk") && error.contains("same places"), "{error}");
+    assert!(error.contains("way walk") && error.contains("`same_places`"), "{error}");
     let minutes = Losses::On(Box::new(walk.clone()), UtilityKind::TravelTime);
     let error = refused(vec![drive(), ("walk".into(), minutes)], vec![]);
     assert!(error.contains("in km and in min"), "{error}");
