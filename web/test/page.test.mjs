@@ -80,7 +80,7 @@ for (const mode of ["coordinates", "published"]) {
   });
 }
 
-test("a slider redraws within a frame or two, and the first paint comes at once", async () => {
+test("a slider redraws while it moves, and the first paint comes soon", async () => {
   const { page, context } = await open(browser, service.address, "#/explore");
   await page.waitForSelector(VIEWS.explore.ready, { timeout: 60_000, state: "attached" });
   const first = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN);
@@ -95,8 +95,8 @@ test("a slider redraws within a frame or two, and the first paint comes at once"
   const median = took[took.length >> 1];
   console.log(`first paint ${first.toFixed(0)} ms; slider to picture: median ${median.toFixed(1)} ms, worst ${took.at(-1).toFixed(1)} ms of ${took.length}`);
   // Generous: the machines of the tests have other things to do.
-  assert.ok(took.length > 10 && median < 500, `${median} ms`);
-  assert.ok(first < 10_000, `${first} ms`);
+  assert.ok(took.length > 10 && median < 250, `${median} ms`);
+  assert.ok(first < 3_000, `${first} ms`);
   await context.close();
 });
 

@@ -22,7 +22,7 @@ const MODES: { value: ModeName; text: string }[] = [
 const ABOUT: Record<ModeName, string> = {
   coordinates: "The device fetches one public file, checks what it promises, and draws around where it stands. Everybody’s requests are the same but for the report.",
   published: "The device fetches all public tiles, compares every two rows, and draws from its own. Everybody’s requests are the same but for the report.",
-  local: "The device fetches the cost table and solves a programme of its own. This page does not run it: the package in the browser has no solver yet.",
+  local: "The device fetches the cost table and solves a programme of its own. This page does not run it yet.",
   offload: "The paper’s protocol: the device uploads the coefficients of its programme. This page does not run it, since the upload names the place; below is what would leave.",
 };
 
