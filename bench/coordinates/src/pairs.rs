@@ -6,10 +6,10 @@
 
 use std::time::{Duration, Instant};
 
-use lrgeo_geo::Coord;
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::rng::SplitMix;
 use lrgeo_geo::spacing::reach_km;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_mechanism::stand_in::STOPPED_EARLY;
 use lrgeo_mechanism::{Built, Plan, Rows, build, by_name};
 use lrgeo_tiles::{Distribution, Epsilon, Notion};
@@ -96,7 +96,7 @@ fn largest_factor(built: &Built, groups: usize) -> (f64, u64) {
         Rows::Noise(noise) => noise.row_at(at),
         _ => {
             let (place, km) = index.nearest(at)?;
-            (km <= reach).then(|| built.row(place))?
+            (km <= reach).then(|| built.row(PlaceId::new(place)))?
         }
     };
     let each = (0..groups as u64).into_par_iter().map(|seed| within(built, &row, seed));

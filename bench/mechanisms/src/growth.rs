@@ -1,6 +1,7 @@
 //! LR-Geo as the map grows: ten users, twenty relevant places each, K = 100 to 1,600.
 
 use lrgeo_evaluation::experiments::{Ground, central_city};
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::rng::SplitMix;
 use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
 use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph};
@@ -35,11 +36,11 @@ pub fn section(rome: &Ground) -> Section {
             let city = central_city(&map, size).expect("a city");
             let block = map.central_block(size);
             let choose = |among: usize, seed: u64| SplitMix::new(seed).choose(among, USERS);
-            let users = |seed: u64| -> Vec<u32> {
-                let place = |at: usize| block.partition_point(|&p| p < inner[at]) as u32;
+            let users = |seed: u64| -> Vec<PlaceId> {
+                let place = |at: usize| PlaceId::at(block.partition_point(|&p| p < inner[at]));
                 match same {
                     true => choose(inner.len(), seed).into_iter().map(place).collect(),
-                    false => choose(size, seed).into_iter().map(|at| at as u32).collect(),
+                    false => choose(size, seed).into_iter().map(PlaceId::at).collect(),
                 }
             };
             let name = if same { "same" } else { "spread" };
@@ -52,7 +53,7 @@ pub fn section(rome: &Ground) -> Section {
     Section { title: "LR-Geo as the map grows", text, numbers: json!(numbers) }
 }
 
-fn rounds(city: &City, users: &dyn Fn(u64) -> Vec<u32>) -> (String, Value) {
+fn rounds(city: &City, users: &dyn Fn(u64) -> Vec<PlaceId>) -> (String, Value) {
     let mut plan =
         Plan { allow_disconnected: true, sampled: None, ..Plan::paper().expect("a plan") };
     plan.solver = Settings { threads: 1, ..Settings::default() };
@@ -67,7 +68,7 @@ fn rounds(city: &City, users: &dyn Fn(u64) -> Vec<u32>) -> (String, Value) {
         let (_, prepared) = timed(|| {
             let how = (&plan, &rule);
             let prepare =
-                |&user: &u32| UserPart::prepare(city, graph.as_deref(), &costs, how, user);
+                |&user: &PlaceId| UserPart::prepare(city, graph.as_deref(), &costs, how, user);
             plan.users.iter().map(prepare).collect::<Vec<UserPart>>()
         });
         let (built, took) = timed(|| build(kind, city, &plan, &()));

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use lrgeo_evaluation::experiments::Ground;
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::rng::SplitMix;
 use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
 use lrgeo_mechanism::lr_geo::round::Programme;
@@ -39,7 +40,7 @@ pub fn section(rome: &Ground) -> Section {
         let races: Vec<Race> = (0..ROUNDS)
             .map(|round| {
                 let users = SplitMix::new(SEED + round).choose(PLACES, USERS).into_iter();
-                plan.users = users.map(|user| user as u32).collect();
+                plan.users = users.map(PlaceId::at).collect();
                 race(&city, &plan).expect("a round")
             })
             .collect();
@@ -132,8 +133,9 @@ fn race(city: &City, plan: &Plan) -> Result<Race, MechanismError> {
     let costs = Costs::of(city, &tables, vec![1.0]);
     let rule = TieRule::of(plan, city)?;
     let (parts, clients) = best(|| {
-        let prepare =
-            |&user: &u32| UserPart::prepare(city, graph.as_deref(), &costs, (plan, &rule), user);
+        let prepare = |&user: &PlaceId| {
+            UserPart::prepare(city, graph.as_deref(), &costs, (plan, &rule), user)
+        };
         plan.users.iter().map(prepare).collect::<Vec<UserPart>>()
     });
     let uploads: Vec<_> = parts.iter().map(|part| &part.upload).collect();

@@ -12,7 +12,7 @@ use lrgeo_client::policy::{Policy, Protects};
 use lrgeo_client::state::{State, StateError};
 use lrgeo_client::transport::{Answer, TransportError};
 use lrgeo_client::{ClientError, Mode, Outcome, Phone, Step, Steps};
-use lrgeo_geo::Coord;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_tiles::{Privacy, PublicKey};
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ impl Report {
                 .targets(targets)
                 .obfuscate_once(at, mode),
             Some(seed) => {
-                let forced = options["forced"].as_u64().map(|report| report as u32);
+                let forced = options["forced"].as_u64().map(|report| PlaceId::new(report as u32));
                 let draws = Rehearsal::seeded(seed).forced(forced);
                 Phone::rehearse(server, state, JsClock, draws)
                     .key(key)

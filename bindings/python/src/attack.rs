@@ -4,6 +4,7 @@ use lrgeo_client::policy::Policy;
 use lrgeo_evaluation::attack::suite::{self, Journeys, Settings};
 use lrgeo_evaluation::attack::targets::recover;
 use lrgeo_evaluation::attack::trace::Effort;
+use lrgeo_geo::PlaceId;
 use lrgeo_mechanism::{Geography, Plan};
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -23,10 +24,10 @@ pub enum Users {
 }
 
 impl Users {
-    fn places(self, places: &Geography, seed: u64) -> Vec<u32> {
+    fn places(self, places: &Geography, seed: u64) -> Vec<PlaceId> {
         match self {
             Self::Random(count) => suite::random_users(places, count, seed),
-            Self::At(users) => users,
+            Self::At(users) => users.into_iter().map(PlaceId::new).collect(),
         }
     }
 }

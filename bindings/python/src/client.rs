@@ -58,7 +58,7 @@ impl Client {
         let outcome = outcome.map_err(refused)?;
         let said = PyDict::new(py);
         let [lat, lon] = outcome.at;
-        said.set_item("place", outcome.report)?;
+        said.set_item("place", outcome.report.number())?;
         said.set_item("lat", lat)?;
         said.set_item("lon", lon)?;
         said.set_item("accuracy_m", outcome.accuracy.map(|accuracy| accuracy.metres))?;

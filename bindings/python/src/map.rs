@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::units::Length;
 use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, build};
 use lrgeo_map::import::read_osm;
@@ -238,7 +239,7 @@ impl Map {
         if privacy.is_some() {
             plan.notion = Notion::Coordinates;
         }
-        plan.users = users.unwrap_or_default();
+        plan.users = users.unwrap_or_default().into_iter().map(PlaceId::new).collect();
         plan.gap = gap;
         let built = work::solve(py, progress, |worker| {
             let plan = Plan { solver: worker.settings(time_limit, None), ..plan };

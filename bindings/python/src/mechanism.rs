@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use lrgeo_evaluation::optimum::Answers;
 use lrgeo_evaluation::{Assessment, assess};
-use lrgeo_geo::Coord;
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::spacing::{reach_km, spacing_km};
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_mechanism::verify::Examined;
 use lrgeo_mechanism::{Built, City, Geography, MechanismError, Plan, Rows};
 use lrgeo_tiles::DrawError;
@@ -39,8 +39,9 @@ impl Mechanism {
         Self { built, city, index, reach_km }
     }
 
-    fn place_at(&self, at: Coord) -> Option<u32> {
-        self.index.nearest(at).filter(|(_, km)| *km <= self.reach_km).map(|(place, _)| place)
+    fn place_at(&self, at: Coord) -> Option<PlaceId> {
+        let near = self.index.nearest(at).filter(|(_, km)| *km <= self.reach_km);
+        near.map(|(place, _)| PlaceId::new(place))
     }
 
     /// What was built.
@@ -80,7 +81,7 @@ impl<'a> Drawing<'a> {
             return pick(&mut self.seeded, &mut self.many, &Urn::new(&row)?);
         }
         let Some(place) = self.from.place_at(at) else { return Ok(-1) };
-        let slot = &mut self.urns[place as usize];
+        let slot = &mut self.urns[place.index()];
         if slot.get().is_none() {
             let row = self.from.built.row(place);
             let urn = row.map(|row| Urn::new(&row)).transpose()?;
@@ -297,7 +298,8 @@ impl Mechanism {
 
     /// The radius around a reported place that holds the true position with a probability of 95 %, in metres.
     fn accuracy_m(&self, report: u32) -> PyResult<f64> {
-        match (report as usize) < self.built.coords.len() {
+        let report = PlaceId::new(report);
+        match report.index() < self.built.coords.len() {
             true => Ok(1000.0 * self.built.accuracy_km(report)),
             false => Err(refused("report: is no place of the mechanism")),
         }

@@ -9,6 +9,7 @@ use lrgeo_evaluation::attack::targets::recover;
 use lrgeo_evaluation::attack::trace::Effort;
 use lrgeo_evaluation::attack::{Attack, Success};
 use lrgeo_evaluation::tiles::TileLeak;
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::units::Length;
 use lrgeo_mechanism::{Built, City, Geography, Plan};
 use serde_json::json;
@@ -172,7 +173,7 @@ impl AttackCommand {
 
 impl OnMap {
     /// What is attacked, and who.
-    fn open(&self, ui: &Ui) -> Result<(City, Plan, Vec<u32>), Failure> {
+    fn open(&self, ui: &Ui) -> Result<(City, Plan, Vec<PlaceId>), Failure> {
         let city = open::city(self.map.as_deref(), None, &Ways::default(), ui)?;
         let settings = match self.settings {
             Which::Paper => Settings::Paper,
@@ -212,7 +213,7 @@ impl OnMap {
 fn open_reports(
     mechanism: &Path,
     common: &Common,
-) -> Result<(Built, Geography, Vec<u32>), Failure> {
+) -> Result<(Built, Geography, Vec<PlaceId>), Failure> {
     let (built, _) = crate::mechanism::open(mechanism, None)?;
     let places = Geography::new(built.coords.clone(), built.prior.clone())?;
     let ids: Vec<&str> = built.ids.iter().map(String::as_str).collect();

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{ArgGroup, Args, Subcommand};
-use lrgeo_geo::Coord;
 use lrgeo_geo::units::Length;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_map::import::read_losses;
 use lrgeo_map::map::Map;
 use lrgeo_map::table::{CostTable, Division, MAX_SLICE_CELLS, Slice, Tile};
@@ -120,7 +120,7 @@ impl Info {
 
 /// Offsets of the places in the unit of the loss: mean and largest.
 fn offsets(table: &CostTable) -> (f64, f64) {
-    let offsets = (0..table.places().len() as u32).map(|place| table.offset(place));
+    let offsets = PlaceId::all(table.places().len()).map(|place| table.offset(place));
     let (sum, max) = offsets.fold((0.0, 0.0f64), |(sum, max), o| (sum + o, max.max(o)));
     (sum / table.places().len().max(1) as f64, max)
 }

@@ -7,6 +7,7 @@ use clap::Args;
 use lrgeo_evaluation::adversary::{Adversary, blind, is_even};
 use lrgeo_evaluation::curves::{Blind, Subject, figures};
 use lrgeo_evaluation::report::{Picture, Report};
+use lrgeo_geo::PlaceId;
 use lrgeo_mechanism::verify::Examined;
 use lrgeo_mechanism::{Built, City, Mechanism, MechanismError, Plan, REGISTRY, by_name};
 use lrgeo_tiles::{Epsilon, Notion};
@@ -113,7 +114,7 @@ impl Seen {
         &mut self,
         kind: &'static dyn Mechanism,
         epsilons: &[Epsilon],
-        users: &[u32],
+        users: &[PlaceId],
         assessor: &mut Assessor<'_>,
     ) {
         self.made(kind, false, epsilons, users, assessor);
@@ -127,7 +128,7 @@ impl Seen {
         kind: &'static dyn Mechanism,
         remapped: bool,
         epsilons: &[Epsilon],
-        users: &[u32],
+        users: &[PlaceId],
         assessor: &mut Assessor<'_>,
     ) {
         let name = match remapped {

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
-use lrgeo_geo::Coord;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_map::export::parquet::{Kind, Table, Values};
 use lrgeo_map::export::quoted;
 use lrgeo_map::import::{Format, read_points};
@@ -102,7 +102,7 @@ impl Obfuscate {
 
 /// How near the true position is with 95 %, in whole metres.
 fn accuracy_m(built: &Built, report: usize) -> u64 {
-    (1000.0 * built.accuracy_km(report as u32)).ceil() as u64
+    (1000.0 * built.accuracy_km(PlaceId::at(report))).ceil() as u64
 }
 
 fn feature(at: Coord, properties: Value) -> Value {

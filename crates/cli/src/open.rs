@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use lrgeo_geo::Coord;
 use lrgeo_geo::Digest;
 use lrgeo_geo::units::Length;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_map::map::Map;
 use lrgeo_mechanism::{City, MechanismError};
 use lrgeo_show::demo::demo_map;
@@ -43,9 +43,9 @@ pub fn city(
 }
 
 /// The place nearest to the middle of a city.
-pub fn middle(city: &City) -> u32 {
+pub fn middle(city: &City) -> PlaceId {
     let n = city.places() as f64;
     let mean = |of: fn(Coord) -> f64| city.coords().iter().map(|&at| of(at)).sum::<f64>() / n;
     let centre = Coord::new(mean(Coord::lat), mean(Coord::lon));
-    centre.ok().and_then(|at| city.index().nearest(at)).map_or(0, |(place, _)| place)
+    centre.ok().and_then(|at| city.nearest(at)).map_or(PlaceId::default(), |(place, _)| place)
 }

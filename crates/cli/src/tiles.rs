@@ -1,6 +1,7 @@
 //! What fetching tiles tells besides the report, worked out and in words.
 
 use lrgeo_evaluation::tiles::{MOST_PLACES, TileLeak, doublings, tile_leak};
+use lrgeo_geo::PlaceId;
 use lrgeo_mechanism::Built;
 use lrgeo_tiles::Manifest;
 
@@ -8,7 +9,7 @@ use crate::failure::Failure;
 use crate::ui::{Ui, count};
 
 /// What the tiles of a publication tell, for phones that fetch one, two, four .. or all of them.
-pub fn leak(built: &Built, members: &[Vec<u32>], ui: &Ui) -> Result<TileLeak, Failure> {
+pub fn leak(built: &Built, members: &[Vec<PlaceId>], ui: &Ui) -> Result<TileLeak, Failure> {
     Ok(tile_leak(built, members, &doublings(members.len()), ui)?)
 }
 

@@ -3,6 +3,7 @@
 mod common;
 
 use common::Scratch;
+use lrgeo_geo::PlaceId;
 use lrgeo_mechanism::{Built, ObfuscationMatrix, Rows};
 use serde_json::Value;
 
@@ -18,7 +19,7 @@ fn city(name: &str) -> Scratch {
 fn plant(scratch: &Scratch) {
     let (mut built, _) = Built::open(&scratch.path("sound.lrmech")).unwrap();
     let places = built.coords.len();
-    let mut entries: Vec<f64> = (0..places as u32).flat_map(|i| built.row(i).unwrap()).collect();
+    let mut entries: Vec<f64> = PlaceId::all(places).flat_map(|i| built.row(i).unwrap()).collect();
     let row = &mut entries[3 * places..4 * places];
     let likeliest = (0..places).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap();
     let other = (0..places).find(|&k| k != likeliest && row[k] > 1e-6).unwrap();

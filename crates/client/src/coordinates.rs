@@ -8,7 +8,7 @@ use std::future::ready;
 use lrgeo_geo::Coord;
 use lrgeo_protocol::quiet::Request;
 use lrgeo_tiles::coordinates::LatticeNoise;
-use lrgeo_tiles::{Manifest, Places};
+use lrgeo_tiles::{Manifest, PlaceId, Places};
 
 use crate::outcome::{Accuracy, Learnt, Row};
 use crate::policy::Policy;
@@ -56,7 +56,7 @@ impl Noise {
     }
 
     /// The radius around a report that holds the true position with 95 %, by what everybody knows: noise, prior and this report.
-    fn accuracy(&self, common: &Common, report: u32) -> Accuracy {
+    fn accuracy(&self, common: &Common, report: PlaceId) -> Accuracy {
         let mut likelihood = vec![0.0; common.ground.places()];
         self.noise.likelihood(report, &mut likelihood);
         Accuracy::given(common, &likelihood, report, Mode::Coordinates)

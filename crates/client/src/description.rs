@@ -12,7 +12,7 @@ use lrgeo_protocol::VERSION;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::public::{MapDescription, Parameters, Range};
 use lrgeo_protocol::quiet::Request;
-use lrgeo_tiles::{Epsilon, Manifest, Notion, Places};
+use lrgeo_tiles::{Epsilon, Manifest, Notion, PlaceId, Places};
 
 use crate::ground::OwnPlace;
 use crate::policy::{Policy, Refused, distinct_places};
@@ -173,7 +173,7 @@ impl Described {
     }
 
     /// The LR set N_m alone, nearest first.
-    pub(crate) fn relevant(&self, place: &OwnPlace, relevant_max: Option<usize>) -> Vec<u32> {
+    pub(crate) fn relevant(&self, place: &OwnPlace, relevant_max: Option<usize>) -> Vec<PlaceId> {
         let plan = self.capped(relevant_max);
         let graph = geo_ind_graph(&self.geography, &plan);
         relevant_places(&self.geography, graph.as_deref(), &plan, place.0)
@@ -187,7 +187,11 @@ impl Described {
 
 impl Common {
     /// Enough relevant places, counted here.
-    pub(crate) fn allow_relevant(&self, policy: &Policy, relevant: &[u32]) -> Result<(), Refused> {
+    pub(crate) fn allow_relevant(
+        &self,
+        policy: &Policy,
+        relevant: &[PlaceId],
+    ) -> Result<(), Refused> {
         let coords = self.places.coords();
         policy.allow_relevant(distinct_places(coords, relevant), coords.len())
     }

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::rng::SplitMix;
 use lrgeo_tiles::sample::{SeededRandomness, SystemRandomness, Urn};
 use lrgeo_tiles::{Distribution, DrawError};
@@ -19,16 +20,21 @@ mod sealed {
 
 /// Where a client's randomness comes from.
 pub trait Draws: sealed::Sealed {
+    /// Draws an entry of a distribution: which one.
+    fn entry(&mut self, of: &Distribution) -> Result<usize, DrawError>;
+
     /// Draws a report from a row over all places.
-    fn report(&mut self, row: &Distribution) -> Result<u32, DrawError>;
+    fn report(&mut self, row: &Distribution) -> Result<PlaceId, DrawError> {
+        self.entry(row).map(PlaceId::at)
+    }
 
     /// A uniform number below `count`, which is positive.
     fn below(&mut self, count: usize) -> Result<usize, DrawError>;
 }
 
 impl Draws for SystemRandomness {
-    fn report(&mut self, row: &Distribution) -> Result<u32, DrawError> {
-        Ok(Urn::new(row)?.draw(self)? as u32)
+    fn entry(&mut self, of: &Distribution) -> Result<usize, DrawError> {
+        Urn::new(of)?.draw(self)
     }
 
     fn below(&mut self, count: usize) -> Result<usize, DrawError> {
@@ -47,7 +53,7 @@ impl Draws for SystemRandomness {
 /// Predictable draws, for tests and for showing what goes over the wire. Never for a person.
 #[derive(Clone, Debug)]
 pub struct Rehearsal {
-    forced: VecDeque<u32>,
+    forced: VecDeque<PlaceId>,
     rows: SeededRandomness,
     numbers: SplitMix,
     record: Option<Record>,
@@ -70,20 +76,31 @@ impl Rehearsal {
     }
 
     /// Reports these places first, whatever the rows say.
-    pub fn forced(mut self, reports: impl IntoIterator<Item = u32>) -> Self {
+    pub fn forced(mut self, reports: impl IntoIterator<Item = PlaceId>) -> Self {
         self.forced.extend(reports);
         self
+    }
+
+    fn urn(&self, of: &Distribution) -> Result<Urn, DrawError> {
+        let urn = Urn::new(of)?;
+        if let Some(record) = &self.record {
+            record.lock().unwrap_or_else(PoisonError::into_inner).push(of.to_vec());
+        }
+        Ok(urn)
     }
 }
 
 impl Draws for Rehearsal {
-    fn report(&mut self, row: &Distribution) -> Result<u32, DrawError> {
-        // The row must be one to draw from, forced or not.
-        let urn = Urn::new(row)?;
-        if let Some(record) = &self.record {
-            record.lock().unwrap_or_else(PoisonError::into_inner).push(row.to_vec());
+    fn entry(&mut self, of: &Distribution) -> Result<usize, DrawError> {
+        Ok(self.urn(of)?.rehearse(&mut self.rows))
+    }
+
+    fn report(&mut self, row: &Distribution) -> Result<PlaceId, DrawError> {
+        match self.forced.pop_front() {
+            // The row must be one to draw from, forced or not.
+            Some(forced) => self.urn(row).map(|_| forced),
+            None => self.entry(row).map(PlaceId::at),
         }
-        Ok(self.forced.pop_front().unwrap_or_else(|| urn.rehearse(&mut self.rows) as u32))
     }
 
     fn below(&mut self, count: usize) -> Result<usize, DrawError> {
@@ -118,12 +135,12 @@ mod tests {
     #[test]
     fn rehearsals_repeat_and_can_be_forced() {
         let draws = |seed| {
-            let mut rehearsal = Rehearsal::seeded(seed).forced([7]);
+            let mut rehearsal = Rehearsal::seeded(seed).forced([PlaceId::new(7)]);
             let row = Distribution::new(vec![0.25; 4]).unwrap();
             (0..20).map(|_| rehearsal.report(&row).unwrap()).collect::<Vec<_>>()
         };
         assert_eq!(draws(1), draws(1));
         assert_ne!(draws(1), draws(2));
-        assert_eq!(draws(1)[0], 7);
+        assert_eq!(draws(1)[0], PlaceId::new(7));
     }
 }

@@ -1,9 +1,8 @@
 //! The map as a client sees it, and the step from a coordinate to a place.
 
-use lrgeo_geo::Coord;
-use lrgeo_geo::Digest;
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::spacing::{reach_km, spacing_km};
+use lrgeo_geo::{Coord, Digest, PlaceId};
 use lrgeo_tiles::{Epsilon, PublicKey};
 
 use crate::ClientError;
@@ -11,7 +10,7 @@ use crate::ClientError;
 /// The number of the place that the user is at. Cannot be printed, compared with a report, or written
 /// into a message: only [`Ground`] and the rows of a mechanism know what to do with it.
 #[derive(Clone)]
-pub struct OwnPlace(pub(crate) u32);
+pub struct OwnPlace(pub(crate) PlaceId);
 
 /// Places of one version of an operator's map, and the epsilon that reports on it have.
 pub struct Ground {
@@ -51,7 +50,7 @@ impl Ground {
     /// The place that somebody at `at` counts as being at: all of the coordinate that a draw depends on.
     pub fn locate(&self, at: Coord) -> Result<OwnPlace, ClientError> {
         match self.index.nearest(at) {
-            Some((place, km)) if km <= self.reach_km => Ok(OwnPlace(place)),
+            Some((place, km)) if km <= self.reach_km => Ok(OwnPlace(PlaceId::new(place))),
             _ => Err(ClientError::OffTheMap { reach_km: self.reach_km }),
         }
     }
@@ -74,16 +73,16 @@ impl Ground {
 
     /// Where the user's place is.
     pub(crate) fn coord(&self, place: &OwnPlace) -> Coord {
-        self.coords[place.0 as usize]
+        self.coords[place.0.index()]
     }
 
     /// Where a reported place is; `None` where there is none of that number.
-    pub fn report_coord(&self, report: u32) -> Option<[f64; 2]> {
-        self.coords.get(report as usize).map(|at| [at.lat(), at.lon()])
+    pub fn report_coord(&self, report: PlaceId) -> Option<[f64; 2]> {
+        self.coords.get(report.index()).map(|at| [at.lat(), at.lon()])
     }
 
     /// The place nearest to where an earlier report was.
-    pub(crate) fn nearest_report(&self, at: Coord) -> Option<u32> {
-        self.index.nearest(at).map(|(place, _)| place)
+    pub(crate) fn nearest_report(&self, at: Coord) -> Option<PlaceId> {
+        self.index.nearest(at).map(|(place, _)| PlaceId::new(place))
     }
 }

@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use lrgeo_geo::Coord;
-use lrgeo_geo::Digest;
+use lrgeo_geo::{Coord, Digest, PlaceId};
 use lrgeo_mechanism::lr_geo::coefficients::{Coefficients, UserPart};
 use lrgeo_mechanism::lr_geo::round::Programme;
 use lrgeo_mechanism::rows::{Round, UserMatrix};
@@ -141,21 +140,21 @@ fn accuracy(
     described: &Described,
     local: &Local,
     slices: &[Slice],
-    report: u32,
+    report: PlaceId,
 ) -> Result<Accuracy, ClientError> {
     let round = solve(common, described, local, slices, &OwnPlace(report), ROUGH_GAP)?;
     let coords = common.places.coords();
-    let from = coords[report as usize];
+    let from = coords[report.index()];
     let tied =
-        |at: &Coord| local.y[report as usize] * described.ties.tied_factor(at.distance_km(from));
+        |at: &Coord| local.y[report.index()] * described.ties.tied_factor(at.distance_km(from));
     let mut likelihood: Vec<f64> = coords.iter().map(tied).collect();
     let column = round.columns.binary_search(&report);
     let missing = || Lie::nonsense(WHAT, "columns", "lack the reported place");
     let column = column.map_err(|_| missing())?;
     let user = &round.users[0];
     let rows = user.values.chunks_exact(round.columns.len());
-    for (&place, row) in user.relevant.iter().zip(rows) {
-        likelihood[place as usize] = row[column];
+    for (place, row) in user.relevant.iter().zip(rows) {
+        likelihood[place.index()] = row[column];
     }
     Ok(Accuracy::given(common, &likelihood, report, Mode::Local))
 }

@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use lrgeo_geo::Digest;
+use lrgeo_geo::{Digest, PlaceId};
 use lrgeo_protocol::public::Target;
 use lrgeo_tiles::{Distribution, PublicKey, posterior_radius_km};
 
@@ -18,7 +18,7 @@ pub struct Outcome {
     /// How it was made, or would have been made had it not been remembered.
     pub mode: Mode,
     /// The number of the reported place.
-    pub report: u32,
+    pub report: PlaceId,
     /// Its latitude and longitude.
     pub at: [f64; 2],
     /// The version of the map.
@@ -85,7 +85,7 @@ impl Accuracy {
     }
 
     /// Of a report that is so likely from each place. Half the diagonal of a cell more, since people stand anywhere in it.
-    pub(crate) fn given(common: &Common, likelihood: &[f64], report: u32, mode: Mode) -> Self {
+    pub(crate) fn given(common: &Common, likelihood: &[f64], report: PlaceId, mode: Mode) -> Self {
         let (coords, prior) = (common.places.coords(), common.places.prior());
         let km = posterior_radius_km(coords, prior, likelihood, report);
         Self::new(km + common.ground.half_cell_km(), mode)
@@ -106,7 +106,7 @@ pub struct Times {
 
 /// How far off a report may be, which may have to be asked for; `None` where that cannot be worked out.
 pub type AccuracyOf<'a> =
-    Box<dyn FnOnce(u32) -> Pin<Box<dyn Future<Output = Option<Accuracy>> + 'a>> + 'a>;
+    Box<dyn FnOnce(PlaceId) -> Pin<Box<dyn Future<Output = Option<Accuracy>> + 'a>> + 'a>;
 
 /// A row to draw from, and what is known about it.
 pub struct Row<'a> {

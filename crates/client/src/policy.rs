@@ -5,8 +5,8 @@
 //! relevant places are those of the user's own programme. A refusal says which rule, what was offered and what
 //! to do.
 
-use lrgeo_geo::Coord;
 use lrgeo_geo::index::SpatialIndex;
+use lrgeo_geo::{Coord, PlaceId};
 use serde::{Deserialize, Serialize};
 
 use crate::Mode;
@@ -281,7 +281,7 @@ pub const DISTINCT_KM: f64 = 0.1;
 
 /// How many equally likely places would hide as well as `some` of these: the exponential of the entropy of the prior,
 /// places less than [`DISTINCT_KM`] apart taken as one. Counted here, whatever anybody claims.
-pub fn likely_places(coords: &[Coord], prior: &[f64], some: &[u32]) -> f64 {
+pub fn likely_places(coords: &[Coord], prior: &[f64], some: &[PlaceId]) -> f64 {
     let weights = merged(coords, prior, some);
     let total: f64 = weights.iter().sum();
     // Where nobody is ever, anybody may be anywhere.
@@ -293,13 +293,13 @@ pub fn likely_places(coords: &[Coord], prior: &[f64], some: &[u32]) -> f64 {
 }
 
 /// How many of `some` places there are, those less than [`DISTINCT_KM`] apart taken as one.
-pub fn distinct_places(coords: &[Coord], some: &[u32]) -> usize {
+pub fn distinct_places(coords: &[Coord], some: &[PlaceId]) -> usize {
     merged(coords, &vec![1.0; coords.len()], some).len()
 }
 
 /// The weights of `some` places, each taking those near it with it.
-fn merged(coords: &[Coord], prior: &[f64], some: &[u32]) -> Vec<f64> {
-    let at: Vec<Coord> = some.iter().map(|&place| coords[place as usize]).collect();
+fn merged(coords: &[Coord], prior: &[f64], some: &[PlaceId]) -> Vec<f64> {
+    let at: Vec<Coord> = some.iter().map(|place| coords[place.index()]).collect();
     let index = SpatialIndex::new(&at);
     let mut taken = vec![false; some.len()];
     let mut weights = Vec::new();
@@ -310,7 +310,7 @@ fn merged(coords: &[Coord], prior: &[f64], some: &[u32]) -> Vec<f64> {
         let mut weight = 0.0;
         for (there, _) in index.within(at[here], DISTINCT_KM) {
             if !std::mem::replace(&mut taken[there as usize], true) {
-                weight += prior[some[there as usize] as usize];
+                weight += prior[some[there as usize].index()];
             }
         }
         weights.push(weight);
@@ -349,7 +349,7 @@ mod tests {
     fn places_that_hide_nobody_are_not_counted() {
         let corner = Coord::new(41.9, 12.5).unwrap();
         let far: Vec<Coord> = (0..60).map(|i| corner.offset_km(0.0, 0.5 * f64::from(i))).collect();
-        let all: Vec<u32> = (0..60).collect();
+        let all: Vec<PlaceId> = PlaceId::all(60).collect();
         assert!((likely_places(&far, &[1.0; 60], &all) - 60.0).abs() < 1e-9);
         assert!((likely_places(&far, &[1.0; 60], &all[..7]) - 7.0).abs() < 1e-9);
         assert_eq!(likely_places(&far, &[0.0; 60], &all), 60.0);

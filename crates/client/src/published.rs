@@ -6,7 +6,7 @@
 use std::future::ready;
 
 use lrgeo_protocol::quiet::Request;
-use lrgeo_tiles::{Manifest, Places, Tile, check_rows};
+use lrgeo_tiles::{Manifest, PlaceId, Places, Tile, check_rows};
 
 use crate::draws::Draws;
 use crate::ground::OwnPlace;
@@ -75,13 +75,13 @@ pub async fn row<'a>(
 
 /// How far off a report may be, by the rows of the tiles that were fetched. Whoever answered for these knows that the place is in one of
 /// them, so that is what everybody else is left with too: two places of the tiles have the same radius.
-fn accuracy(common: &Common, tiles: &[Tile], report: u32) -> Accuracy {
+fn accuracy(common: &Common, tiles: &[Tile], report: PlaceId) -> Accuracy {
     let mut likelihood = vec![0.0; common.ground.places()];
     let mut row = vec![0.0; common.ground.places()];
     for tile in tiles {
         for (index, &place) in tile.places.iter().enumerate() {
             tile.rows.fill_row(index, &mut row);
-            likelihood[place as usize] = row[report as usize];
+            likelihood[place.index()] = row[report.index()];
         }
     }
     Accuracy::given(common, &likelihood, report, Mode::Published)

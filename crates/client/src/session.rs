@@ -1,7 +1,7 @@
 //! One way to a row in each mode, behind one type.
 
 use lrgeo_geo::Coord;
-use lrgeo_tiles::{Manifest, Places, PublicKey};
+use lrgeo_tiles::{Manifest, PlaceId, Places, PublicKey};
 
 use crate::clock::Clock;
 use crate::coordinates::Noise;
@@ -26,7 +26,7 @@ pub struct Common {
     /// All places, and how likely people are where.
     pub places: Places,
     /// The places of each tile.
-    pub members: Vec<Vec<u32>>,
+    pub members: Vec<Vec<PlaceId>>,
     /// The places for finding one's own.
     pub ground: Ground,
 }
@@ -171,7 +171,7 @@ impl<'a> Session<'a> {
 /// What the owner accepts by using this, as it was measured here.
 fn terms(common: &Common) -> Terms {
     let places = &common.places;
-    let all: Vec<u32> = (0..places.coords().len() as u32).collect();
+    let all: Vec<PlaceId> = PlaceId::all(places.coords().len()).collect();
     Terms {
         epsilon_per_km: common.ground.epsilon.value(),
         reach_km: common.ground.reach_km,

@@ -1,5 +1,6 @@
 //! A part of the cost reference table, and the costs that a client works out from it.
 
+use lrgeo_geo::PlaceId;
 use lrgeo_protocol::public::WayDescription;
 
 use crate::Lie;
@@ -38,17 +39,17 @@ impl Slice {
     pub fn upper(
         &self,
         table: &WayDescription,
-        rows: &[u32],
-        columns: &[u32],
+        rows: &[PlaceId],
+        columns: &[PlaceId],
     ) -> Result<Vec<f64>, Lie> {
         let missing = || Lie::nonsense(self.what, "cells", "lack one that was asked for");
-        let find = |cells: &[u32], places: &[u32]| -> Result<Vec<usize>, Lie> {
-            let cell = |&place: &u32| table.cells.get(place as usize);
+        let find = |cells: &[u32], places: &[PlaceId]| -> Result<Vec<usize>, Lie> {
+            let cell = |place: &PlaceId| table.cells.get(place.index());
             let at = |place| cell(place).and_then(|cell| cells.binary_search(cell).ok());
             places.iter().map(|place| at(place).ok_or_else(missing)).collect()
         };
         let (row_at, column_at) = (find(&self.rows, rows)?, find(&self.columns, columns)?);
-        let offset = |place: u32| table.offsets[place as usize];
+        let offset = |place: PlaceId| table.offsets[place.index()];
         let mut values = Vec::with_capacity(rows.len() * columns.len());
         for (&i, row) in rows.iter().zip(row_at) {
             let line = &self.beta[row * self.columns.len()..(row + 1) * self.columns.len()];

@@ -5,7 +5,7 @@
 //! and nothing better. The set is remembered: two sets would show what they share.
 
 use lrgeo_geo::Digest;
-use lrgeo_tiles::{Manifest, Places};
+use lrgeo_tiles::{Manifest, PlaceId, Places};
 
 use crate::ClientError;
 use crate::draws::Draws;
@@ -26,7 +26,7 @@ pub struct Tiling<'a> {
     /// The hash of how the map was cut.
     pub id: Digest,
     /// The places of each tile.
-    pub members: Vec<Vec<u32>>,
+    pub members: Vec<Vec<PlaceId>>,
     /// How many bytes fetching each takes.
     pub bytes: Vec<u64>,
     /// All places.
@@ -50,13 +50,15 @@ impl<'a> Tiling<'a> {
     /// From a manifest that was found right; `bytes` are those of the files that are fetched for a tile.
     pub fn new(
         manifest: &Manifest,
-        members: Vec<Vec<u32>>,
+        members: Vec<Vec<PlaceId>>,
         bytes: Vec<u64>,
         places: &'a Places,
     ) -> Self {
         let cut: Vec<u8> = members
             .iter()
-            .flat_map(|tile| std::iter::once(tile.len() as u32).chain(tile.iter().copied()))
+            .flat_map(|tile| {
+                std::iter::once(tile.len() as u32).chain(tile.iter().map(|place| place.number()))
+            })
             .flat_map(u32::to_le_bytes)
             .chain(manifest.places.hash.0)
             .collect();
@@ -71,7 +73,7 @@ impl<'a> Tiling<'a> {
 
     /// Likely places of some tiles together.
     fn likely(&self, tiles: &[u32]) -> f64 {
-        let places: Vec<u32> =
+        let places: Vec<PlaceId> =
             tiles.iter().flat_map(|&tile| self.members[tile as usize].iter().copied()).collect();
         likely_places(self.places.coords(), self.places.prior(), &places)
     }

@@ -8,8 +8,8 @@ use common::{InMemory, Service, client, service};
 use lrgeo_client::Mode;
 use lrgeo_client::draws::Rehearsal;
 use lrgeo_client::state::Limit;
-use lrgeo_geo::Coord;
 use lrgeo_geo::rng::SplitMix;
+use lrgeo_geo::{Coord, PlaceId};
 
 /// What a good receiver is off by under an open sky, in kilometres; errors above three times this are left out.
 const NOISE_KM: f64 = 0.01;
@@ -45,8 +45,8 @@ fn border(service: &Service, east: bool) -> Coord {
 }
 
 /// The place that reports were remembered for before there were anchors.
-fn cell(service: &Service, at: Coord) -> u32 {
-    service.catalogue.city.index().nearest(at).unwrap().0
+fn cell(service: &Service, at: Coord) -> PlaceId {
+    service.catalogue.city.nearest(at).unwrap().0
 }
 
 /// Somebody whom no budget stops.

@@ -34,7 +34,7 @@ fn a_matrix_with_the_public_y_or_one_of_its_own_is_accepted() {
         assert_eq!(seen.len(), 1);
         assert_eq!(seen[0].certificate.shared, expected);
         for (&k, &y) in seen[0].columns.iter().zip(&seen[0].y) {
-            let public = service.catalogue.public_y().map(|public| public[k as usize]);
+            let public = service.catalogue.public_y().map(|public| public[k.index()]);
             assert!(public.is_none_or(|public| public == y));
         }
     }

@@ -12,6 +12,7 @@ use lrgeo_client::draws::Rehearsal;
 use lrgeo_client::transport::TransportError;
 use lrgeo_client::{Caught, ClientError, Mode};
 use lrgeo_geo::Digest;
+use lrgeo_geo::PlaceId;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{TableCircle, UserMatrix};
 use lrgeo_protocol::path;
@@ -117,7 +118,7 @@ fn a_matrix_that_is_not_private_or_not_a_matrix() {
             matrix(move |m| {
                 // The one that nobody uploaded takes the place of one that somebody did.
                 let last = m.columns.len() - 1;
-                m.columns[last] += 1;
+                m.columns[last] = PlaceId::at(m.columns[last].index() + 1);
             }),
         ),
         ("out of order or unknown", matrix(|m| m.columns.swap(0, 1))),

@@ -10,6 +10,7 @@ use lrgeo_client::policy::{Protects, Rule};
 use lrgeo_client::state::{Limit, StateFile};
 use lrgeo_client::transport::{Server, TransportError};
 use lrgeo_client::{Client, ClientError, Learnt, Mode};
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::rng::SplitMix;
 
 const MODES: [Mode; 3] = [Mode::Published, Mode::Local, Mode::Offload];
@@ -59,9 +60,9 @@ fn every_mode_reports_and_remembers() {
 
 /// Where a report lies in its row when places are ordered by their number: the mass before it and a random share of its
 /// own. Whatever the rows are, this is uniform if and only if reports are drawn from them.
-fn position(row: &[f64], report: u32, seed: u64) -> f64 {
-    let before: f64 = row[..report as usize].iter().sum();
-    before + SplitMix::new(seed).unit() * row[report as usize]
+fn position(row: &[f64], report: PlaceId, seed: u64) -> f64 {
+    let before: f64 = row[..report.index()].iter().sum();
+    before + SplitMix::new(seed).unit() * row[report.index()]
 }
 
 /// In every mode: reports of many people follow the rows that their clients drew from (Kolmogorov and Smirnov, one in a
@@ -247,7 +248,7 @@ fn another_version_of_the_map_gets_the_old_report() {
     for mode in MODES {
         let mut after = client(&new.address, memory.reopen(), Rehearsal::seeded(5));
         let moved = after.obfuscate(coords[shared as usize], mode).unwrap();
-        assert_eq!((moved.report as usize, moved.spent_per_km), (nearest.unwrap(), 0.0), "{mode}");
+        assert_eq!((moved.report.index(), moved.spent_per_km), (nearest.unwrap(), 0.0), "{mode}");
         assert!(moved.remembered.is_some());
     }
 }

@@ -5,6 +5,7 @@ mod common;
 use common::service;
 use lrgeo_client::draws::Rehearsal;
 use lrgeo_client::{Described, offload};
+use lrgeo_geo::PlaceId;
 use lrgeo_mechanism::lr_geo::coefficients::Coefficients;
 use lrgeo_mechanism::lr_geo::round::Programme;
 
@@ -27,7 +28,7 @@ fn a_degenerate_round_ends_with_exact_row_sums() {
     let ground = service.ground();
     let uploads = DEGENERATE.map(|(user, seed)| {
         let place = ground.locate(service.near(user)).unwrap();
-        let table = catalogue.circle(&offload::circle(&described, user)).unwrap();
+        let table = catalogue.circle(&offload::circle(&described, PlaceId::new(user))).unwrap();
         let draws = &mut Rehearsal::seeded(seed);
         let join = offload::prepare(&described, &place, table, draws).unwrap().join;
         Coefficients {

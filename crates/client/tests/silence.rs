@@ -7,6 +7,7 @@ use common::{InMemory, client, rehearsing, service};
 use lrgeo_client::draws::Rehearsal;
 use lrgeo_client::{ClientError, Described, Mode, offload};
 use lrgeo_geo::Digest;
+use lrgeo_geo::PlaceId;
 use lrgeo_mechanism::relevant::{geo_ind_graph, relevant_places};
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::Join;
@@ -17,7 +18,7 @@ fn traffic(place: u32, mode: Mode, forced: u32) -> Vec<Vec<u8>> {
     let service = service();
     let proxy = Proxy::honest(&service.address);
     let outcome = rehearsing(&proxy.address, [forced]).obfuscate(service.near(place), mode);
-    assert_eq!(outcome.unwrap().report, forced);
+    assert_eq!(outcome.unwrap().report, PlaceId::new(forced));
     proxy.sent()
 }
 
@@ -47,7 +48,7 @@ fn frugal(place: u32, mode: Mode, seed: u64) -> Vec<Vec<u8>> {
     let mut kept = InMemory::default().reopen();
     kept.state.policy.fetch_all_bytes = 0;
     kept.state.policy.least_likely_places = 20.0;
-    let draws = Rehearsal::seeded(seed).forced([1]);
+    let draws = Rehearsal::seeded(seed).forced([PlaceId::new(1)]);
     client(&proxy.address, kept, draws).obfuscate(service.near(place), mode).unwrap();
     proxy.sent()
 }
@@ -141,11 +142,11 @@ fn rows_of_an_upload_come_in_random_order() {
     let uploads = uploads(place, 0..6);
     let width = uploads[0].columns.len();
     // The place of a row is the column at no distance from it.
-    let row_places = |join: &Join| -> Vec<u32> {
+    let row_places = |join: &Join| -> Vec<PlaceId> {
         let nearest = |row: &[f64]| join.columns[row.iter().position(|km| *km == 0.0).unwrap()];
         join.towards.chunks(width).map(nearest).collect()
     };
-    let mut firsts: Vec<u32> = uploads.iter().map(|join| row_places(join)[0]).collect();
+    let mut firsts: Vec<PlaceId> = uploads.iter().map(|join| row_places(join)[0]).collect();
     firsts.sort_unstable();
     firsts.dedup();
     assert!(firsts.len() >= 4, "the first row is nearly always the same: {firsts:?}");
@@ -209,13 +210,17 @@ fn circles_cover_what_is_needed() {
         let (mut tried, mut short) = (0, 0);
         for user in (0..described.geography.places() as u32).step_by(13) {
             let place = ground.locate(service.near(user)).unwrap();
-            let relevant =
-                relevant_places(&described.geography, graph.as_deref(), &described.plan, user);
+            let relevant = relevant_places(
+                &described.geography,
+                graph.as_deref(),
+                &described.plan,
+                PlaceId::new(user),
+            );
             for v_a in relevant {
                 let circle = offload::circle(&described, v_a);
                 let table = service.catalogue.circle(&circle).unwrap();
                 offload::prepare(&described, &place, table, &mut Rehearsal::seeded(1))
-                    .map(|upload| assert!(upload.join.columns.contains(&user)))
+                    .map(|upload| assert!(upload.join.columns.contains(&PlaceId::new(user))))
                     .unwrap_or_else(|error| panic!("{range:?}: {error}"));
                 // A smaller circle does not do: the test can fail.
                 let small =

@@ -6,6 +6,7 @@ use common::proxy::Proxy;
 use common::{InMemory, Scratch, Service, client, config, map, serve};
 use lrgeo_client::draws::Rehearsal;
 use lrgeo_client::{ClientError, Mode};
+use lrgeo_geo::PlaceId;
 use lrgeo_map::build::same_places;
 use lrgeo_map::map::TravelMode;
 use lrgeo_mechanism::alike::classes;
@@ -36,7 +37,7 @@ fn sent(
 ) -> Vec<Vec<u8>> {
     let proxy = Proxy::honest(&service.address);
     let going = by.iter().map(|(name, share)| ((*name).to_owned(), *share)).collect();
-    let draws = Rehearsal::seeded(3).forced([forced]);
+    let draws = Rehearsal::seeded(3).forced([PlaceId::new(forced)]);
     let mut phone = client(&proxy.address, InMemory::default().reopen(), draws).going(going);
     phone.obfuscate(service.near(place), mode).unwrap();
     proxy.sent()
@@ -84,9 +85,9 @@ fn users_of_one_class_upload_the_same_and_are_served() {
     config.privacy.alike = Some(8);
     let service = serve("classes", map(500.0, 100), config);
     let parts = classes(service.catalogue.city.coords(), 8);
-    let sorted = |place: u32| {
+    let sorted = |place: PlaceId| {
         let Join { rows, columns, towards, cost, .. } =
-            upload(&sent(&service, place, Mode::Offload, &[], parts[2][0]));
+            upload(&sent(&service, place.number(), Mode::Offload, &[], parts[2][0].number()));
         let width = columns.len();
         let bits = |values: &[f64]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
         let line =

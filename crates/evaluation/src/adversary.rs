@@ -39,7 +39,7 @@ pub fn adversary(built: &Built, prior: &[f64], progress: &dyn Progress) -> Adver
         Rows::Users(round) => {
             progress.begin("inference attack", round.users.len() as u64);
             let attacks = round.users.iter().map(|user| {
-                let weights = even_if_nothing(user.relevant.iter().map(|&i| prior[i as usize]));
+                let weights = even_if_nothing(user.relevant.iter().map(|i| prior[i.index()]));
                 let rows = user.relevant.iter().enumerate();
                 let entries = rows.flat_map(|(at, &place)| {
                     let row = user.row(at).iter().enumerate();
@@ -47,7 +47,7 @@ pub fn adversary(built: &Built, prior: &[f64], progress: &dyn Progress) -> Adver
                 });
                 let joint = Joint::new(
                     round.columns.len(),
-                    entries.map(|(k, place, at, z)| (k, place, weights[at] * z)),
+                    entries.map(|(k, place, at, z)| (k, place.number(), weights[at] * z)),
                     vec![0.0; built.coords.len()],
                 );
                 let attack = joint.attack(&places, &());

@@ -5,6 +5,7 @@
 //! `R(c_tilde) <= R(c) <= CLR(c) <= CLR(c_hat)`: fewer constraints cost less, and
 //! `c_tilde <= c <= c_hat` entry by entry (Lemmas B.1, B.2).
 
+use lrgeo_geo::PlaceId;
 use lrgeo_map::progress::Progress;
 use lrgeo_map::table::Division;
 use lrgeo_mechanism::rows::{Round, UserMatrix};
@@ -64,7 +65,7 @@ pub fn relaxed(
     settings: &Settings,
     progress: &dyn Progress,
 ) -> Result<f64, MechanismError> {
-    let all: Vec<u32> = (0..city.places() as u32).collect();
+    let all: Vec<PlaceId> = PlaceId::all(city.places()).collect();
     let tables = match costs {
         Costs::Lower(division) => city.tables(division, progress)?,
         Costs::True => Vec::new(),
@@ -72,7 +73,7 @@ pub fn relaxed(
     progress.begin("lower bound of Theorem 4.7", round.users.len() as u64);
     let (mut total, mut weight) = (0.0, 0.0);
     for user in &round.users {
-        let prior: Vec<f64> = user.relevant.iter().map(|&i| city.prior()[i as usize]).collect();
+        let prior: Vec<f64> = user.relevant.iter().map(|i| city.prior()[i.index()]).collect();
         weight += prior.iter().sum::<f64>();
         // Of a city with one way all go it.
         let shares = if user.shares.is_empty() { &[1.0][..] } else { &user.shares };

@@ -3,8 +3,8 @@
 //!
 //! Whatever costs less than that cannot be private (`docs/specification.md` section 7), so every comparison asks.
 
-use lrgeo_geo::Coord;
 use lrgeo_geo::index::SpatialIndex;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::spanner::{Link, Spanner};
 use lrgeo_mechanism::{Built, City, MechanismError};
@@ -34,7 +34,7 @@ pub struct Optimum {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// The places of the rows; several rows may have one place.
-    pub rows: Vec<u32>,
+    pub rows: Vec<PlaceId>,
     /// Which pairs of them.
     pub notion: Notion,
     /// At which epsilon.
@@ -60,7 +60,7 @@ impl Question {
         let (arcs, relaxed) = self.arcs(city, progress);
         if arcs.is_empty() {
             // Nobody is to be confused with anybody: everybody may report the cheapest place.
-            let least = |i: u32| {
+            let least = |i: PlaceId| {
                 let losses = city.utility().losses(&[i], &all(city));
                 losses.into_iter().fold(f64::INFINITY, f64::min)
             };
@@ -91,7 +91,7 @@ impl Question {
     }
 
     fn is_whole_map(&self, city: &City) -> bool {
-        self.rows.iter().copied().eq(0..city.places() as u32)
+        self.rows.iter().copied().eq(PlaceId::all(city.places()))
     }
 
     /// The pairs of the notion among the rows, and whether some were left out.
@@ -106,7 +106,7 @@ impl Question {
             return (links.map(arc).collect(), true);
         }
         let coords: Vec<Coord> =
-            self.rows.iter().map(|&place| city.coords()[place as usize]).collect();
+            self.rows.iter().map(|place| city.coords()[place.index()]).collect();
         let reach_km = self.notion.reach_km();
         let near = SpatialIndex::new(&coords);
         let arcs = (0..coords.len()).flat_map(|i| {
@@ -169,12 +169,12 @@ impl Answers {
 
 /// How much each row counts, as in [`lrgeo_mechanism::expected_cost`]: by its prior, or evenly
 /// where all priors are zero.
-fn row_weights(city: &City, rows: &[u32]) -> Vec<f64> {
-    let weights: Vec<f64> = rows.iter().map(|&i| city.prior()[i as usize]).collect();
+fn row_weights(city: &City, rows: &[PlaceId]) -> Vec<f64> {
+    let weights: Vec<f64> = rows.iter().map(|i| city.prior()[i.index()]).collect();
     if weights.iter().all(|&p| p == 0.0) { vec![1.0; rows.len()] } else { weights }
 }
 
-fn weighted(city: &City, rows: &[u32], weights: &[f64]) -> Result<DenseCost, MechanismError> {
+fn weighted(city: &City, rows: &[PlaceId], weights: &[f64]) -> Result<DenseCost, MechanismError> {
     let mut cost = city.utility().losses(rows, &all(city));
     for (line, w) in cost.chunks_exact_mut(city.places()).zip(weights) {
         line.iter_mut().for_each(|c| *c *= w);
@@ -182,6 +182,6 @@ fn weighted(city: &City, rows: &[u32], weights: &[f64]) -> Result<DenseCost, Mec
     Ok(DenseCost::new(rows.len(), city.places(), cost)?)
 }
 
-fn all(city: &City) -> Vec<u32> {
-    (0..city.places() as u32).collect()
+fn all(city: &City) -> Vec<PlaceId> {
+    PlaceId::all(city.places()).collect()
 }

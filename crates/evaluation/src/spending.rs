@@ -1,5 +1,6 @@
 //! What reports cost those who make them: on average, at the worst place, and in bad luck.
 
+use lrgeo_geo::PlaceId;
 use lrgeo_mechanism::{City, Rows};
 
 /// How costs are spread over places and reports, in the unit of the city's costs.
@@ -19,15 +20,15 @@ pub struct Spending {
 /// Works it out over the rows that are in use, with the true losses. Priors that are zero everywhere
 /// count as equal, as in [`lrgeo_mechanism::expected_cost`].
 pub fn spending(city: &City, rows: &Rows) -> Spending {
-    let columns: Vec<u32> = (0..city.places() as u32).collect();
+    let columns: Vec<PlaceId> = PlaceId::all(city.places()).collect();
     let deployed = rows.deployed();
-    let even = deployed.iter().all(|&i| city.prior()[i as usize] == 0.0);
+    let even = deployed.iter().all(|i| city.prior()[i.index()] == 0.0);
     let mut row = vec![0.0; city.places()];
     let mut costs = Histogram::new();
     let (mut total, mut weight) = (0.0, 0.0);
     let (mut worst_row, mut worst_place) = (0, f64::NEG_INFINITY);
     for (index, &place) in deployed.iter().enumerate() {
-        let p = if even { 1.0 } else { city.prior()[place as usize] };
+        let p = if even { 1.0 } else { city.prior()[place.index()] };
         if p == 0.0 {
             continue;
         }

@@ -69,8 +69,8 @@ impl People {
                 continue; // once is enough
             }
             let middle = between(nodes[from as usize], nodes[to as usize], 0.5)?;
-            if let Some((place, _)) = city.index().nearest(middle).filter(|(_, km)| *km <= reach) {
-                pieces[place as usize].push(Piece { from, to, mm, both_ways });
+            if let Some((place, _)) = city.nearest(middle).filter(|(_, km)| *km <= reach) {
+                pieces[place.index()].push(Piece { from, to, mm, both_ways });
             }
         }
         let even = city.prior().iter().all(|p| *p == 0.0);

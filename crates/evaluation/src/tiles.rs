@@ -12,9 +12,9 @@
 //! is right with probability `sum_j m_j C(T-j, n-1) / C(T-1, n-1)`, summed over reports. With n = 1 that is the sum
 //! of all `m_j` (the own tile and the report), with n = T it is `m_1` (the report alone).
 
-use lrgeo_geo::Coord;
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::spacing::spacing_km;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::{Built, MechanismError, Rows};
 use lrgeo_tiles::likely_places;
@@ -107,7 +107,7 @@ pub fn doublings(tiles: usize) -> Vec<usize> {
 /// `tiles` holds every place once; `fetched` says how many tiles phones fetch, each from 1 to all.
 pub fn tile_leak(
     built: &Built,
-    tiles: &[Vec<u32>],
+    tiles: &[Vec<PlaceId>],
     fetched: &[usize],
     progress: &dyn Progress,
 ) -> Result<TileLeak, MechanismError> {
@@ -121,7 +121,7 @@ pub fn tile_leak(
         tiles.iter().enumerate().flat_map(|(t, of)| of.iter().map(move |p| (t, p)))
     {
         let twice = || MechanismError::invalid("tiles", "hold a place twice, or an unknown one");
-        let slot = tile_of.get_mut(place as usize).filter(|slot| slot.is_none());
+        let slot = tile_of.get_mut(place.index()).filter(|slot| slot.is_none());
         *slot.ok_or_else(twice)? = Some(tile);
     }
     if tile_of.contains(&None) {
@@ -131,9 +131,9 @@ pub fn tile_leak(
         return Err(MechanismError::invalid("fetched", "is not a number of tiles"));
     }
     let borders = borders(&built.coords, &tile_of);
-    let one = |members: &Vec<u32>| OneTile {
+    let one = |members: &Vec<PlaceId>| OneTile {
         places: members.len(),
-        likely: likely_places(members.iter().map(|&place| built.prior[place as usize])),
+        likely: likely_places(members.iter().map(|place| built.prior[place.index()])),
         right: None,
     };
     let mut leak = TileLeak { tiles: tiles.iter().map(one).collect(), borders, guesses: None };
@@ -163,7 +163,7 @@ fn borders(coords: &[Coord], tile_of: &[Option<usize>]) -> Borders {
 /// How often guesses are right, and about the users of each tile who fetch no other.
 fn guesses(
     built: &Built,
-    tiles: &[Vec<u32>],
+    tiles: &[Vec<PlaceId>],
     fetched: &[usize],
     progress: &dyn Progress,
 ) -> (Guesses, Vec<Option<f64>>) {
@@ -171,11 +171,11 @@ fn guesses(
     let prior = even_if_nothing(built.prior.iter().copied());
     progress.begin("attack on tiles", tiles.len() as u64);
     // The largest weight within each tile, for every report.
-    let largest = |members: &Vec<u32>| {
+    let largest = |members: &Vec<PlaceId>| {
         let (mut largest, mut row) = (vec![0.0f64; places], vec![0.0; places]);
         for &place in members {
-            let p = prior[place as usize];
-            built.rows.fill(place as usize, &mut row);
+            let p = prior[place.index()];
+            built.rows.fill(place.index(), &mut row);
             largest.iter_mut().zip(&row).for_each(|(m, z)| *m = m.max(p * z));
         }
         progress.advance(1);
@@ -209,8 +209,8 @@ fn guesses(
         right,
         ruled_out: (count - fetched) as f64 / (count.max(2) - 1) as f64,
     });
-    let in_tile = |(of, members): (&Vec<f64>, &Vec<u32>)| {
-        let mass: f64 = members.iter().map(|&place| prior[place as usize]).sum();
+    let in_tile = |(of, members): (&Vec<f64>, &Vec<PlaceId>)| {
+        let mass: f64 = members.iter().map(|place| prior[place.index()]).sum();
         (mass > 0.0).then(|| of.iter().sum::<f64>() / mass)
     };
     let blind = prior.iter().copied().fold(0.0, f64::max);

@@ -4,20 +4,20 @@ mod common;
 
 use common::random_city;
 use lrgeo_evaluation::adversary::{Adversary, adversary, blind};
-use lrgeo_geo::Coord;
 use lrgeo_geo::rng::SplitMix;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_mechanism::rows::{Round, UserMatrix};
 use lrgeo_mechanism::{Built, ObfuscationMatrix, Plan, Rows, build, by_name};
 use lrgeo_tiles::{Epsilon, SparseMatrix};
 
 /// Every guess for every report, `joint[i][k]` being the probability of place i and report k.
-fn by_hand(coords: &[Coord], places: &[u32], joint: &[Vec<f64>]) -> Adversary {
+fn by_hand(coords: &[Coord], places: &[PlaceId], joint: &[Vec<f64>]) -> Adversary {
     let (mut errors, mut hits) = (vec![0.0; places.len()], vec![0.0; places.len()]);
     let mut entropy_bits = 0.0;
     for k in 0..joint[0].len() {
         let weights: Vec<f64> = joint.iter().map(|row| row[k]).collect();
         let total: f64 = weights.iter().sum();
-        let far = |i: u32, guess: &Coord| coords[i as usize].distance_km(*guess);
+        let far = |i: PlaceId, guess: &Coord| coords[i.index()].distance_km(*guess);
         let error = |guess: &Coord| -> f64 {
             places.iter().zip(&weights).map(|(&i, w)| w * far(i, guess)).sum()
         };
@@ -83,10 +83,10 @@ fn one_matrix_is_attacked_as_by_hand() {
             let entries = (0..14).flat_map(|_| random_row(&mut rng, 14, 6)).collect();
             built.rows = Rows::Dense(ObfuscationMatrix::new(14, entries).unwrap());
         }
-        let places: Vec<u32> = (0..14).collect();
-        let joint = |i: u32| -> Vec<f64> {
+        let places: Vec<PlaceId> = PlaceId::all(14).collect();
+        let joint = |i: PlaceId| -> Vec<f64> {
             let row = built.row(i).unwrap();
-            row.iter().map(|z| built.prior[i as usize] * z).collect()
+            row.iter().map(|z| built.prior[i.index()] * z).collect()
         };
         let joint: Vec<Vec<f64>> = places.iter().map(|&i| joint(i)).collect();
         assert_same(adversary(&built, &built.prior, &()), by_hand(&built.coords, &places, &joint));
@@ -121,10 +121,10 @@ fn tails_count_as_the_entries_that_they_stand_for() {
         let matrix = SparseMatrix { start, column, value, tail, present };
         matrix.validate().unwrap();
         built.rows = Rows::Sparse(matrix);
-        let places: Vec<u32> = (0..12).collect();
+        let places: Vec<PlaceId> = PlaceId::all(12).collect();
         let joint: Vec<Vec<f64>> = places
             .iter()
-            .map(|&i| built.row(i).unwrap().iter().map(|z| built.prior[i as usize] * z).collect())
+            .map(|&i| built.row(i).unwrap().iter().map(|z| built.prior[i.index()] * z).collect())
             .collect();
         assert_same(adversary(&built, &built.prior, &()), by_hand(&built.coords, &places, &joint));
     }
@@ -134,22 +134,23 @@ fn tails_count_as_the_entries_that_they_stand_for() {
 fn users_are_attacked_one_by_one_over_their_own_rows() {
     let mut built = laplace(3, 16);
     let mut rng = SplitMix::new(7);
-    let columns: Vec<u32> = vec![0, 2, 3, 9, 15];
+    let columns = [0, 2, 3, 9, 15].map(PlaceId::new);
     let city = random_city(3, 16);
     let plan = Plan::new(&city, Epsilon::per_km(1.5).unwrap());
     let ties = lrgeo_mechanism::relevant::TieRule::of(&plan, &city).unwrap();
     let users: Vec<UserMatrix> = [vec![4, 1, 2, 8], vec![9, 10, 11], vec![0]]
         .into_iter()
         .map(|relevant: Vec<u32>| {
+            let relevant: Vec<PlaceId> = relevant.into_iter().map(PlaceId::new).collect();
             let values =
                 relevant.iter().flat_map(|_| random_row(&mut rng, columns.len(), 2)).collect();
             UserMatrix { place: relevant[0], shares: Vec::new(), relevant, values }
         })
         .collect();
     let expected = users.iter().map(|user| {
-        let mass: f64 = user.relevant.iter().map(|&i| built.prior[i as usize]).sum();
+        let mass: f64 = user.relevant.iter().map(|&i| built.prior[i.index()]).sum();
         let even = 1.0 / user.relevant.len() as f64;
-        let prior = |i: u32| if mass > 0.0 { built.prior[i as usize] / mass } else { even };
+        let prior = |i: PlaceId| if mass > 0.0 { built.prior[i.index()] / mass } else { even };
         let rows = user.relevant.iter().enumerate();
         let joint: Vec<Vec<f64>> =
             rows.map(|(at, &i)| user.row(at).iter().map(|z| prior(i) * z).collect()).collect();
@@ -173,7 +174,7 @@ fn a_report_helps_and_without_one_the_prior_is_all_there_is() {
     let built = laplace(5, 30);
     let (seen, unseen) = (adversary(&built, &built.prior, &()), blind(&built.coords, &built.prior));
     let joint: Vec<Vec<f64>> = built.prior.iter().map(|&p| vec![p]).collect();
-    let places: Vec<u32> = (0..30).collect();
+    let places: Vec<PlaceId> = PlaceId::all(30).collect();
     assert_same(unseen, by_hand(&built.coords, &places, &joint));
     assert!(seen.inference_error_km < unseen.inference_error_km);
     assert!(seen.hit_rate > unseen.hit_rate);

@@ -5,16 +5,18 @@ mod common;
 use common::random_city;
 use lrgeo_evaluation::optimum::Answers;
 use lrgeo_evaluation::{Assessment, Flag, assess};
+use lrgeo_geo::PlaceId;
 use lrgeo_mechanism::verify::Examined;
 use lrgeo_mechanism::{Built, City, ObfuscationMatrix, Plan, Rows, build, by_name, expected_cost};
 use lrgeo_tiles::{Epsilon, Notion};
 
 fn plan(city: &City) -> Plan {
     // Two of the users are neighbours.
-    let near = city.index().within(city.coords()[4], 10.0);
+    let first = PlaceId::new(4);
+    let near = city.within(city.coords()[first.index()], 10.0);
     let neighbour =
-        near.iter().min_by(|a, b| (a.0 == 4).cmp(&(b.0 == 4)).then(a.1.total_cmp(&b.1)));
-    let users = vec![4, neighbour.unwrap().0, 9];
+        near.iter().min_by(|a, b| (a.0 == first).cmp(&(b.0 == first)).then(a.1.total_cmp(&b.1)));
+    let users = vec![first, neighbour.unwrap().0, PlaceId::new(9)];
     Plan { users, ..Plan::new(city, Epsilon::per_km(2.0).unwrap()) }
 }
 

@@ -6,6 +6,7 @@ use lrgeo_evaluation::attack::targets::recover;
 use lrgeo_evaluation::attack::trace::{Effort, Journey, follow};
 use lrgeo_evaluation::attack::upload::{Defence, Fingerprints, tile};
 use lrgeo_evaluation::attack::{Trial, chance, edges};
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::units::Length;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::lr_geo::coefficients::Costs;
@@ -22,17 +23,21 @@ fn city(places: usize) -> City {
     City::new(map, version, UtilityKind::TravelDistance, &()).unwrap()
 }
 
-fn everybody(city: &City) -> Vec<u32> {
-    (0..city.places() as u32).collect()
+fn everybody(city: &City) -> Vec<PlaceId> {
+    PlaceId::all(city.places()).collect()
 }
 
 #[test]
 fn ranks_count_ties_as_chance() {
     let city = city(10);
-    let scores = [(0, 1.0), (1, 0.5), (2, 1.0), (3, 2.0)];
-    let trial = Trial::rank(&city, 2, false, &scores);
+    let scores = [(0, 1.0), (1, 0.5), (2, 1.0), (3, 2.0)].map(|(v, s)| (PlaceId::new(v), s));
+    let trial = Trial::rank(&city, PlaceId::new(2), false, &scores);
     assert_eq!((trial.better, trial.tied), (1, 2));
-    assert_eq!(trial.error_km, city.distance_km(1, 2), "the guess is place 1");
+    assert_eq!(
+        trial.error_km,
+        city.distance_km(PlaceId::new(1), PlaceId::new(2)),
+        "the guess is place 1"
+    );
 }
 
 #[test]
@@ -65,9 +70,9 @@ fn a_tile_tells_the_prior_within_it_and_nothing_else() {
     let manifest = published.signed.manifest();
     let users = everybody(&city);
     let attack = tile(&city, manifest, &users, &vec![false; users.len()]).unwrap();
-    let mut members = std::collections::BTreeMap::<usize, Vec<u32>>::new();
+    let mut members = std::collections::BTreeMap::<usize, Vec<PlaceId>>::new();
     for &v in &users {
-        let tile = manifest.tile_of(city.coords()[v as usize]).unwrap();
+        let tile = manifest.tile_of(city.coords()[v.index()]).unwrap();
         members.entry(tile).or_default().push(v);
     }
     assert!(members.len() > 3);
@@ -113,7 +118,7 @@ fn repeated_reports_average_out_unless_they_are_remembered() {
     let plan = Plan { remap: Some(false), ..Plan::new(&city, Epsilon::per_km(2.0).unwrap()) };
     let built = build(by_name("exp").unwrap(), &city, &plan, &()).unwrap();
     let edge = vec![false; city.places()];
-    let users: Vec<u32> = everybody(&city).repeat(4);
+    let users: Vec<PlaceId> = everybody(&city).repeat(4);
     let attacks = repeats(&built, &city, &users, &edge, &[1, 10, 100], 5, &()).unwrap();
     let top: Vec<f64> = attacks.iter().map(|attack| attack.all.top_1).collect();
     // Averaged at 1, 10, 100; multiplied likewise; remembered.
@@ -132,7 +137,7 @@ fn who_moves_is_followed_and_remembering_helps() {
     let plan = Plan::new(&city, Epsilon::per_km(2.0).unwrap());
     let built = build(by_name("exp").unwrap(), &city, &plan, &()).unwrap();
     let edge = vec![false; city.places()];
-    let starts: Vec<u32> = everybody(&city).into_iter().step_by(6).collect();
+    let starts: Vec<PlaceId> = everybody(&city).into_iter().step_by(6).collect();
     let journey = Journey {
         name: "walk",
         speed_kmh: 5.0,

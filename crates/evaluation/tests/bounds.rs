@@ -5,6 +5,7 @@ mod common;
 use common::random_city;
 use lrgeo_evaluation::bounds::{Costs, cost_bounds, relaxed};
 use lrgeo_evaluation::optimum::Question;
+use lrgeo_geo::PlaceId;
 use lrgeo_mechanism::{City, Plan, Radii, RangeRule, Rows, build, by_name, connecting_gamma};
 use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts, Settings, direct};
 use lrgeo_tiles::{Epsilon, Notion};
@@ -12,8 +13,8 @@ use lrgeo_tiles::{Epsilon, Notion};
 /// The optimum of some rows by the general solver, every pair written out.
 fn by_hand(city: &City, question: &Question) -> f64 {
     let rows = &question.rows;
-    let all: Vec<u32> = (0..city.places() as u32).collect();
-    let weights: Vec<f64> = rows.iter().map(|&i| city.prior()[i as usize]).collect();
+    let all: Vec<PlaceId> = PlaceId::all(city.places()).collect();
+    let weights: Vec<f64> = rows.iter().map(|&i| city.prior()[i.index()]).collect();
     let mut cost = city.utility().losses(rows, &all);
     for (line, w) in cost.chunks_exact_mut(all.len()).zip(&weights) {
         line.iter_mut().for_each(|c| *c *= w);
@@ -39,9 +40,9 @@ fn the_optimum_is_that_of_the_whole_programme() {
         let city = random_city(seed, 16);
         let epsilon = Epsilon::per_km([1.0, 3.0][seed as usize % 2]).unwrap();
         let gamma_km = connecting_gamma(&city, 1.0);
-        let whole: Vec<u32> = (0..16).collect();
+        let whole: Vec<PlaceId> = PlaceId::all(16).collect();
         // Two users may be at one place: their rows must then be equal.
-        for rows in [whole, vec![1, 7, 7, 3, 12]] {
+        for rows in [whole, [1, 7, 7, 3, 12].map(PlaceId::new).to_vec()] {
             for notion in [Notion::Within { gamma_km }, Notion::AllPairs] {
                 let question = Question { rows: rows.clone(), notion, epsilon };
                 let found = question.answer(&city, &Settings::default(), &()).unwrap();
@@ -61,7 +62,7 @@ fn users_with_nobody_near_may_tell_the_truth() {
     let city = random_city(1, 20);
     let notion = Notion::Within { gamma_km: 1e-6 };
     let epsilon = Epsilon::per_km(1.0).unwrap();
-    let question = Question { rows: vec![1, 2, 3], notion, epsilon };
+    let question = Question { rows: [1, 2, 3].map(PlaceId::new).to_vec(), notion, epsilon };
     let optimum = question.answer(&city, &Settings::default(), &()).unwrap();
     assert_eq!(optimum.lower_bound, 0.0);
 }
@@ -94,7 +95,7 @@ fn the_best_cost_lies_between_the_bounds_of_the_theorems() {
                 obfuscation: 2.0,
             },
             range: [RangeRule::Own, RangeRule::Each][seed as usize % 2],
-            users: vec![seed as u32, 20, 3],
+            users: [seed as u32, 20, 3].map(PlaceId::new).to_vec(),
             ..Plan::new(&city, epsilon)
         };
         let lp = build(by_name("lp").unwrap(), &city, &plan, &()).unwrap();
@@ -112,12 +113,12 @@ fn the_best_cost_lies_between_the_bounds_of_the_theorems() {
             assert!(best <= bounds.upper + slack, "seed {seed} {kind}: {bounds:?} {best}");
             assert!(bounds.lower > 0.0 && bounds.ratio() >= 1.0 - 1e-6);
             if kind == "lr-geo" {
-                let rows: Vec<u32> =
+                let rows: Vec<PlaceId> =
                     round.users.iter().flat_map(|user| user.relevant.clone()).collect();
-                let all: Vec<u32> = (0..24).collect();
+                let all: Vec<PlaceId> = PlaceId::all(24).collect();
                 let (mut cost, mut weight) = (0.0, 0.0);
                 for i in rows {
-                    let (row, p) = (lp.row(i).unwrap(), city.prior()[i as usize]);
+                    let (row, p) = (lp.row(i).unwrap(), city.prior()[i.index()]);
                     let losses = city.utility().losses(&[i], &all);
                     cost += p * row.iter().zip(losses).map(|(z, c)| z * c).sum::<f64>();
                     weight += p;

@@ -44,9 +44,8 @@ fn the_same_seed_draws_the_same_people_and_the_prior_counts() {
     assert_ne!(draw(1).coords(), draw(2).coords());
     let nobody: Vec<_> = (0..30).filter(|&i| city.prior()[i] == 0.0).collect();
     assert!(!nobody.is_empty());
-    let near = |at, place: usize| {
-        city.index().nearest(at).is_some_and(|(nearest, _)| nearest as usize == place)
-    };
+    let near =
+        |at, place: usize| city.nearest(at).is_some_and(|(nearest, _)| nearest.index() == place);
     // Nearly: a piece of street belongs to the place that its middle is nearest to.
     let there = draw(1).coords().iter().filter(|&&at| nobody.iter().any(|&p| near(at, p))).count();
     assert!(there < 150, "{there} of 300 people where nobody is");

@@ -5,6 +5,7 @@ mod common;
 use common::random_city;
 use lrgeo_evaluation::adversary::{adversary, blind};
 use lrgeo_evaluation::tiles::{NEIGHBOURHOOD, TileLeak, doublings, tile_leak};
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::rng::SplitMix;
 use lrgeo_geo::spacing::spacing_km;
 use lrgeo_mechanism::{Built, ObfuscationMatrix, Plan, Rows, build, by_name};
@@ -17,27 +18,27 @@ fn built(seed: u64, places: usize) -> Built {
 }
 
 /// Places dealt out to tiles at random, at least one each.
-fn dealt(places: usize, tiles: usize, seed: u64) -> Vec<Vec<u32>> {
+fn dealt(places: usize, tiles: usize, seed: u64) -> Vec<Vec<PlaceId>> {
     let mut random = SplitMix::new(seed);
     let mut dealt = vec![Vec::new(); tiles];
     for place in 0..places {
         let tile = if place < tiles { place } else { random.below(tiles) };
-        dealt[tile].push(place as u32);
+        dealt[tile].push(PlaceId::at(place));
     }
     dealt
 }
 
 /// Every place, every set of n tiles that its phone may fetch, every report; the attacker weighs every
 /// place by how likely it is to fetch that set and to report that.
-fn by_hand(built: &Built, tiles: &[Vec<u32>], n: usize) -> f64 {
+fn by_hand(built: &Built, tiles: &[Vec<PlaceId>], n: usize) -> f64 {
     let places = built.coords.len();
-    let tile_of = |place: u32| tiles.iter().position(|tile| tile.contains(&place)).unwrap();
+    let tile_of = |place: PlaceId| tiles.iter().position(|tile| tile.contains(&place)).unwrap();
     let sets: Vec<u32> =
         (0..1u32 << tiles.len()).filter(|s| s.count_ones() as usize == n).collect();
-    let rows: Vec<Distribution> = (0..places as u32).map(|i| built.row(i).unwrap()).collect();
+    let rows: Vec<Distribution> = PlaceId::all(places).map(|i| built.row(i).unwrap()).collect();
     let total: f64 = built.prior.iter().sum();
     let fetches = |i: usize, set: u32| {
-        let holds = |set: u32| set >> tile_of(i as u32) & 1 == 1;
+        let holds = |set: u32| set >> tile_of(PlaceId::at(i)) & 1 == 1;
         let possible = sets.iter().filter(|&&set| holds(set)).count() as f64;
         if holds(set) { 1.0 / possible } else { 0.0 }
     };
@@ -89,8 +90,8 @@ fn all_tiles_are_the_report_alone_and_one_is_the_attack_within_it() {
     let mut one = 0.0;
     for (tile, found) in tiles.iter().zip(&leak.tiles) {
         let within =
-            |place: u32| if tile.contains(&place) { built.prior[place as usize] } else { 0.0 };
-        let prior: Vec<f64> = (0..120).map(within).collect();
+            |place: PlaceId| if tile.contains(&place) { built.prior[place.index()] } else { 0.0 };
+        let prior: Vec<f64> = PlaceId::all(120).map(within).collect();
         let mass: f64 = prior.iter().sum();
         let rate = adversary(&built, &prior, &()).hit_rate;
         assert!((rate - found.right.unwrap()).abs() < 1e-12, "{rate} {found:?}");
@@ -127,7 +128,7 @@ fn rows_with_tails_are_attacked_as_those_without() {
     };
     matrix.validate().unwrap();
     sparse.rows = Rows::Sparse(matrix);
-    let entries = (0..PLACES as u32).flat_map(|place| sparse.row(place).unwrap()).collect();
+    let entries = PlaceId::all(PLACES).flat_map(|place| sparse.row(place).unwrap()).collect();
     dense.rows = Rows::Dense(ObfuscationMatrix::new(PLACES, entries).unwrap());
     let tiles = dealt(PLACES, 5, 1);
     let leak = |built: &Built| tile_leak(built, &tiles, &[1, 2, 5], &()).unwrap();
@@ -146,14 +147,14 @@ fn borders_separate_the_pairs_that_they_cross() {
         for j in 0..i {
             if built.coords[i].distance_km(built.coords[j]) <= reach {
                 near += 1;
-                let tile = |p: usize| tiles.iter().position(|t| t.contains(&(p as u32)));
+                let tile = |p: usize| tiles.iter().position(|t| t.contains(&PlaceId::at(p)));
                 cut += u64::from(tile(i) != tile(j));
             }
         }
     }
     assert_eq!((leak.borders.neighbours, leak.borders.separated), (near, cut));
     assert!(cut > 0 && cut < near);
-    let whole = vec![(0..60).collect::<Vec<u32>>()];
+    let whole = vec![PlaceId::all(60).collect::<Vec<_>>()];
     let leak = tile_leak(&built, &whole, &[1], &()).unwrap();
     assert_eq!((leak.borders.share(), leak.tiles.len()), (0.0, 1));
     let guesses = leak.guesses.unwrap();
@@ -171,15 +172,18 @@ fn phones_double_what_they_fetch_until_it_is_all() {
 #[test]
 fn tiles_that_are_no_tiles_of_the_map_are_refused() {
     let built = built(1, 20);
-    let all: Vec<u32> = (0..20).collect();
-    let refused = |tiles: &[Vec<u32>], n: usize| tile_leak(&built, tiles, &[n], &()).is_err();
+    let all: Vec<PlaceId> = PlaceId::all(20).collect();
+    let refused = |tiles: &[Vec<PlaceId>], n: usize| tile_leak(&built, tiles, &[n], &()).is_err();
     assert!(refused(&[all[1..].to_vec()], 1), "a place is missing");
-    assert!(refused(&[all.clone(), vec![3]], 1), "a place is there twice");
-    assert!(refused(&[all.clone(), vec![20]], 1), "a place is not on the map");
+    assert!(refused(&[all.clone(), vec![PlaceId::new(3)]], 1), "a place is there twice");
+    assert!(refused(&[all.clone(), vec![PlaceId::new(20)]], 1), "a place is not on the map");
     let whole = [all];
     assert!(refused(&whole, 0) && refused(&whole, 2));
     let city = random_city(4, 20);
-    let plan = Plan { users: vec![3, 10], ..Plan::new(&city, Epsilon::per_km(1.5).unwrap()) };
+    let plan = Plan {
+        users: [3, 10].map(PlaceId::new).to_vec(),
+        ..Plan::new(&city, Epsilon::per_km(1.5).unwrap())
+    };
     let round = build(by_name("lr-geo").unwrap(), &city, &plan, &()).unwrap();
-    assert!(tile_leak(&round, &[(0..20).collect()], &[1], &()).is_err());
+    assert!(tile_leak(&round, &[PlaceId::all(20).collect()], &[1], &()).is_err());
 }

@@ -26,3 +26,13 @@ macro_rules! plain {
     )*};
 }
 plain!(u32, u64, f64);
+
+impl Plain for crate::PlaceId {
+    const SIZE: usize = u32::SIZE;
+    fn put(self, out: &mut Vec<u8>) {
+        self.number().put(out);
+    }
+    fn get(bytes: &[u8]) -> Self {
+        Self::new(u32::get(bytes))
+    }
+}

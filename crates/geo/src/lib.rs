@@ -1,7 +1,7 @@
 //! Points on the Earth and what everybody needs to speak of them: the ground floor, small enough for a phone.
 //!
 //! Coordinates and boxes are here at the top; [`index`] finds what is near, [`units`] has lengths and travel amounts, [`spacing`] says how far
-//! apart places are and [`twins`] which of them are one and the same. [`bytes`] has numbers as files keep them, [`Digest`] is what a file is known by, [`rng`] the generator of made-up data.
+//! apart places are and [`twins`] which of them are one and the same. [`bytes`] has numbers as files keep them, [`Digest`] is what a file is known by, [`PlaceId`] which place of a map, [`rng`] the generator of made-up data.
 //! No threads (but for [`parallel`], where somebody asks for them), no files, no streets.
 //!
 //! ```
@@ -20,6 +20,7 @@ mod coord;
 mod digest;
 pub mod index;
 pub mod parallel;
+mod place;
 pub mod rng;
 pub mod spacing;
 pub mod twins;
@@ -27,6 +28,7 @@ pub mod units;
 
 pub use coord::{BoundingBox, Coord, EARTH_RADIUS_KM, Located, STEP_DEGREES};
 pub use digest::{Digest, from_hex, to_hex};
+pub use place::PlaceId;
 
 /// A value that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,13 +5,15 @@
 //! cost reference table of the paper's section 4.5.
 //!
 //! ```
+//! use lrgeo_geo::PlaceId;
 //! use lrgeo_geo::units::Length;
 //! use lrgeo_map::utility::{Utility, UtilityKind};
 //!
 //! let map = lrgeo_show::demo::demo_map(1, Length::from_km(1.5)?)?;
 //! let losses = UtilityKind::TravelDistance.of(&map, &())?;
-//! assert_eq!(losses.loss(3, 3), 0.0);
-//! assert!(losses.loss(3, 4) > 0.0);
+//! let [here, there] = [3, 4].map(PlaceId::new);
+//! assert_eq!(losses.loss(here, here), 0.0);
+//! assert!(losses.loss(here, there) > 0.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

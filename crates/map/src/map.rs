@@ -4,7 +4,7 @@ use std::path::Path;
 
 use lrgeo_geo::Digest;
 use lrgeo_geo::units::Length;
-use lrgeo_geo::{BoundingBox, Coord};
+use lrgeo_geo::{BoundingBox, Coord, PlaceId};
 
 use crate::MapError;
 use crate::file::{Kind, Reader, Writer};
@@ -170,9 +170,9 @@ impl Map {
 
     /// The same streets and targets with only some of the places, their priors scaled to sum to
     /// one again: how experiments vary K.
-    pub fn with_places(&self, keep: &[u32]) -> Self {
+    pub fn with_places(&self, keep: &[PlaceId]) -> Self {
         let mut places: Vec<Place> =
-            keep.iter().map(|&place| self.places[place as usize].clone()).collect();
+            keep.iter().map(|place| self.places[place.index()].clone()).collect();
         let total: f64 = places.iter().map(|p| p.prior).sum();
         if total > 0.0 {
             places.iter_mut().for_each(|p| p.prior /= total);
@@ -192,7 +192,7 @@ impl Map {
 
     /// The `count` places that make the squarest block around the middle of the map: those with
     /// the smallest larger offset, north-south or east-west, from its centre.
-    pub fn central_block(&self, count: usize) -> Vec<u32> {
+    pub fn central_block(&self, count: usize) -> Vec<PlaceId> {
         let Some(bounds) = self.bounds() else { return Vec::new() };
         let centre = bounds.centre();
         let east_scale = centre.lat().to_radians().cos();
@@ -200,8 +200,8 @@ impl Map {
             let (north, east) = (c.lat() - centre.lat(), (c.lon() - centre.lon()) * east_scale);
             north.abs().max(east.abs())
         };
-        let mut order: Vec<u32> = (0..self.places.len() as u32).collect();
-        let key = |&i: &u32| offset(self.places[i as usize].coord);
+        let mut order: Vec<PlaceId> = PlaceId::all(self.places.len()).collect();
+        let key = |i: &PlaceId| offset(self.places[i.index()].coord);
         order.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.cmp(b)));
         order.truncate(count);
         order.sort_unstable();

@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use lrgeo_geo::Coord;
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::parallel::*;
+use lrgeo_geo::{Coord, PlaceId};
 
 use crate::progress::Progress;
 
@@ -13,7 +13,7 @@ use crate::progress::Progress;
 #[derive(Clone, Debug)]
 pub struct NeighbourGraph {
     first: Vec<usize>,
-    edges: Vec<(u32, f64)>,
+    edges: Vec<(PlaceId, f64)>,
 }
 
 /// How faithful path distances are to straight ones (`docs/specification.md` section 1).
@@ -32,13 +32,13 @@ impl NeighbourGraph {
     /// all pairs.
     pub fn new(coords: &[Coord], gamma_km: f64) -> Self {
         let index = SpatialIndex::new(coords);
-        let near: Vec<Vec<(u32, f64)>> = coords
+        let near: Vec<Vec<(PlaceId, f64)>> = coords
             .par_iter()
             .enumerate()
             .map(|(i, &c)| {
-                let mut near = index.within(c, gamma_km);
-                near.retain(|&(j, _)| j as usize != i);
-                near
+                let near = index.within(c, gamma_km).into_iter();
+                let others = near.filter(|&(j, _)| j as usize != i);
+                others.map(|(j, km)| (PlaceId::new(j), km)).collect()
             })
             .collect();
         let mut first = vec![0];
@@ -65,31 +65,31 @@ impl NeighbourGraph {
     }
 
     /// The neighbours of place `i` and their distances in kilometres.
-    pub fn neighbours(&self, i: u32) -> &[(u32, f64)] {
-        &self.edges[self.first[i as usize]..self.first[i as usize + 1]]
+    pub fn neighbours(&self, i: PlaceId) -> &[(PlaceId, f64)] {
+        &self.edges[self.first[i.index()]..self.first[i.index() + 1]]
     }
 
     /// The places with path distance `D(source, j) <= limit_km`, nearest first, with `D`: the
     /// locally relevant places of Def. 4.1 when the limit is Gamma.
-    pub fn within(&self, source: u32, limit_km: f64) -> Vec<(u32, f64)> {
+    pub fn within(&self, source: PlaceId, limit_km: f64) -> Vec<(PlaceId, f64)> {
         self.nearest(source).take_while(|&(_, distance)| distance <= limit_km).collect()
     }
 
     /// All places that can be reached, nearest first, with `D(source, j)`; found as they are asked for.
-    pub fn nearest(&self, source: u32) -> impl Iterator<Item = (u32, f64)> {
+    pub fn nearest(&self, source: PlaceId) -> impl Iterator<Item = (PlaceId, f64)> {
         let mut best = vec![f64::INFINITY; self.len()];
         let mut queue = BinaryHeap::from([Entry { distance: 0.0, place: source }]);
-        best[source as usize] = 0.0;
+        best[source.index()] = 0.0;
         std::iter::from_fn(move || {
             loop {
                 let Entry { distance, place } = queue.pop()?;
-                if distance > best[place as usize] {
+                if distance > best[place.index()] {
                     continue;
                 }
                 for &(to, d) in self.neighbours(place) {
                     let there = distance + d;
-                    if there < best[to as usize] {
-                        best[to as usize] = there;
+                    if there < best[to.index()] {
+                        best[to.index()] = there;
                         queue.push(Entry { distance: there, place: to });
                     }
                 }
@@ -102,16 +102,16 @@ impl NeighbourGraph {
     pub fn components(&self) -> Vec<u32> {
         let mut component = vec![u32::MAX; self.len()];
         let mut count = 0;
-        for start in 0..self.len() as u32 {
-            if component[start as usize] != u32::MAX {
+        for start in PlaceId::all(self.len()) {
+            if component[start.index()] != u32::MAX {
                 continue;
             }
-            component[start as usize] = count;
+            component[start.index()] = count;
             let mut open = vec![start];
             while let Some(i) = open.pop() {
                 for &(j, _) in self.neighbours(i) {
-                    if component[j as usize] == u32::MAX {
-                        component[j as usize] = count;
+                    if component[j.index()] == u32::MAX {
+                        component[j.index()] = count;
                         open.push(j);
                     }
                 }
@@ -130,15 +130,15 @@ impl NeighbourGraph {
         progress: &dyn Progress,
     ) -> Stretch {
         let step = self.len().div_ceil(max_sources.max(1)).max(1);
-        let sources: Vec<u32> = (0..self.len() as u32).step_by(step).collect();
+        let sources: Vec<PlaceId> = PlaceId::all(self.len()).step_by(step).collect();
         progress.begin("stretch of the Geo-Ind graph", sources.len() as u64);
         let (worst, sum, pairs) = sources
             .par_iter()
             .map(|&source| {
-                let here = coords[source as usize];
+                let here = coords[source.index()];
                 let ratios =
                     self.within(source, f64::INFINITY).into_iter().filter_map(|(j, path)| {
-                        let straight = here.distance_km(coords[j as usize]);
+                        let straight = here.distance_km(coords[j.index()]);
                         (straight > 0.0).then(|| path / straight)
                     });
                 let found = ratios.fold((1.0, 0.0, 0u64), |(w, s, n), r| (r.max(w), s + r, n + 1));
@@ -155,7 +155,7 @@ impl NeighbourGraph {
 /// A queue entry, nearest first, then by place so that the order is always the same.
 struct Entry {
     distance: f64,
-    place: u32,
+    place: PlaceId,
 }
 
 impl Ord for Entry {

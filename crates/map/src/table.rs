@@ -19,7 +19,7 @@ mod cells;
 use lrgeo_geo::Digest;
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::units::{Length, Travel};
-use lrgeo_geo::{BoundingBox, Coord};
+use lrgeo_geo::{BoundingBox, Coord, PlaceId};
 
 use crate::MapError;
 use crate::file::{Kind, Reader, Writer};
@@ -86,6 +86,19 @@ impl Reference {
             Reference::Travel(travel) => travel,
             Reference::Straight(straight) => straight,
             Reference::Given(given) => &**given,
+        }
+    }
+
+    /// `beta` between cells, row-major. Straight lines were made between the cells, and of losses of one's own the places are the cells: both
+    /// know them as their places.
+    fn beta(&self, rows: &[u32], columns: &[u32]) -> Vec<f64> {
+        let known = |cells: &[u32]| -> Vec<PlaceId> {
+            cells.iter().map(|&cell| PlaceId::new(cell)).collect()
+        };
+        match self {
+            Reference::Travel(travel) => travel.beta(rows, columns),
+            Reference::Straight(straight) => straight.losses(&known(rows), &known(columns)),
+            Reference::Given(given) => given.losses(&known(rows), &known(columns)),
         }
     }
 
@@ -254,7 +267,7 @@ impl CostTable {
 
     /// `beta` between cells, row-major.
     pub fn beta(&self, rows: &[u32], columns: &[u32]) -> Vec<f64> {
-        self.reference.utility().losses(rows, columns)
+        self.reference.beta(rows, columns)
     }
 
     /// The unit of `beta`.
@@ -271,8 +284,8 @@ impl CostTable {
     }
 
     /// The offset of a place in the unit of `beta`.
-    pub fn offset(&self, place: u32) -> f64 {
-        f64::from(self.places[place as usize].offset) * self.reference.scale()
+    pub fn offset(&self, place: PlaceId) -> f64 {
+        f64::from(self.places[place.index()].offset) * self.reference.scale()
     }
 
     /// For every place of the map, its cell and offset.
@@ -287,12 +300,12 @@ impl CostTable {
 
     /// The estimates of `c(i,k) / p_i` between places, row-major: `beta + o_i + o_k`, never below
     /// the true cost (Lemma B.1).
-    pub fn upper(&self, rows: &[u32], columns: &[u32]) -> Vec<f64> {
+    pub fn upper(&self, rows: &[PlaceId], columns: &[PlaceId]) -> Vec<f64> {
         self.estimate(rows, columns, |beta, offsets| beta + offsets)
     }
 
     /// Likewise `max(0, beta - o_i - o_k)`, never above the true cost (Lemma B.2).
-    pub fn lower(&self, rows: &[u32], columns: &[u32]) -> Vec<f64> {
+    pub fn lower(&self, rows: &[PlaceId], columns: &[PlaceId]) -> Vec<f64> {
         self.estimate(rows, columns, |beta, offsets| (beta - offsets).max(0.0))
     }
 
@@ -304,11 +317,16 @@ impl CostTable {
         })
     }
 
-    fn estimate(&self, rows: &[u32], columns: &[u32], with: impl Fn(f64, f64) -> f64) -> Vec<f64> {
-        let cells = |places: &[u32]| -> Vec<u32> {
-            places.iter().map(|&v| self.places[v as usize].cell).collect()
+    fn estimate(
+        &self,
+        rows: &[PlaceId],
+        columns: &[PlaceId],
+        with: impl Fn(f64, f64) -> f64,
+    ) -> Vec<f64> {
+        let cells = |places: &[PlaceId]| -> Vec<u32> {
+            places.iter().map(|v| self.places[v.index()].cell).collect()
         };
-        let offset = |v: u32| u64::from(self.places[v as usize].offset);
+        let offset = |v: PlaceId| u64::from(self.places[v.index()].offset);
         let mut values = self.beta(&cells(rows), &cells(columns));
         for (&i, line) in rows.iter().zip(values.chunks_exact_mut(columns.len().max(1))) {
             for (&k, value) in columns.iter().zip(line) {

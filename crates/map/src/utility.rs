@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use lrgeo_geo::Coord;
+use lrgeo_geo::{Coord, PlaceId};
 
 use crate::MapError;
 use crate::graph::Metric;
@@ -21,13 +21,13 @@ pub trait Utility: Send + Sync {
     /// The unit of the losses, for people.
     fn unit(&self) -> &'static str;
     /// The losses of `rows` x `columns`, row-major: finite, not negative.
-    fn losses(&self, rows: &[u32], columns: &[u32]) -> Vec<f64>;
+    fn losses(&self, rows: &[PlaceId], columns: &[PlaceId]) -> Vec<f64>;
 
     /// No loss is larger than this: a public constant.
     fn ceiling(&self) -> f64;
 
     /// The loss of one pair.
-    fn loss(&self, row: u32, column: u32) -> f64 {
+    fn loss(&self, row: PlaceId, column: PlaceId) -> f64 {
         self.losses(&[row], &[column])[0]
     }
 
@@ -38,7 +38,7 @@ pub trait Utility: Send + Sync {
 
     /// The losses of all pairs.
     fn all(&self) -> Vec<f64> {
-        let places: Vec<u32> = (0..self.places() as u32).collect();
+        let places: Vec<PlaceId> = PlaceId::all(self.places()).collect();
         self.losses(&places, &places)
     }
 }
@@ -120,8 +120,11 @@ impl Utility for TravelMatrix {
         }
     }
 
-    fn losses(&self, rows: &[u32], columns: &[u32]) -> Vec<f64> {
-        self.beta(rows, columns)
+    fn losses(&self, rows: &[PlaceId], columns: &[PlaceId]) -> Vec<f64> {
+        // Its origins are the places.
+        let origins =
+            |places: &[PlaceId]| -> Vec<u32> { places.iter().map(|v| v.number()).collect() };
+        self.beta(&origins(rows), &origins(columns))
     }
 
     fn ceiling(&self) -> f64 {
@@ -155,8 +158,8 @@ impl Utility for StraightLine {
         "km"
     }
 
-    fn losses(&self, rows: &[u32], columns: &[u32]) -> Vec<f64> {
-        let at = |i: u32| self.coords[i as usize];
+    fn losses(&self, rows: &[PlaceId], columns: &[PlaceId]) -> Vec<f64> {
+        let at = |i: PlaceId| self.coords[i.index()];
         rows.iter().flat_map(|&i| columns.iter().map(move |&k| at(i).distance_km(at(k)))).collect()
     }
 
@@ -221,14 +224,14 @@ impl Utility for Mixture {
         self.unit
     }
 
-    fn losses(&self, rows: &[u32], columns: &[u32]) -> Vec<f64> {
+    fn losses(&self, rows: &[PlaceId], columns: &[PlaceId]) -> Vec<f64> {
         let mut sum = vec![0.0; rows.len() * columns.len()];
         for (utility, shares) in &self.parts {
             let losses = utility.losses(rows, columns);
             let lines = sum.chunks_exact_mut(columns.len().max(1));
             for ((&i, line), row) in rows.iter().zip(lines).zip(losses.chunks(columns.len().max(1)))
             {
-                let share = shares[i as usize];
+                let share = shares[i.index()];
                 line.iter_mut().zip(row).for_each(|(sum, loss)| *sum += share * loss);
             }
         }
@@ -273,8 +276,8 @@ impl Utility for LossMatrix {
         UNITLESS
     }
 
-    fn losses(&self, rows: &[u32], columns: &[u32]) -> Vec<f64> {
-        let value = |i: u32, k: u32| self.values[i as usize * self.places + k as usize];
+    fn losses(&self, rows: &[PlaceId], columns: &[PlaceId]) -> Vec<f64> {
+        let value = |i: PlaceId, k: PlaceId| self.values[i.index() * self.places + k.index()];
         rows.iter().flat_map(|&i| columns.iter().map(move |&k| value(i, k))).collect()
     }
 

@@ -3,8 +3,8 @@
 mod common;
 
 use common::Scratch;
-use lrgeo_geo::Coord;
 use lrgeo_geo::units::Length;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_map::MapError;
 use lrgeo_map::build::{
     BuildReport, MapPlan, PlacePlan, PriorPlan, TablePlan, TargetPlan, Weights, build,
@@ -416,7 +416,8 @@ fn the_table_of_osrm_becomes_the_travel_of_a_map_without_streets() {
             0.25 * (d(0) - d(2)).abs()
         })
         .sum();
-    assert!((losses.loss(0, 2) - by_hand).abs() < 1e-5, "{} {by_hand}", losses.loss(0, 2));
+    let loss = losses.loss(PlaceId::new(0), PlaceId::new(2));
+    assert!((loss - by_hand).abs() < 1e-5, "{} {by_hand}", loss);
     // What needs streets says so.
     let cells = Division::Grid(Length::from_m(100.0).unwrap());
     let refused = CostTable::build(&map, map.version(), cells, UtilityKind::TravelDistance, &());

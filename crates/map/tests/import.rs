@@ -4,6 +4,7 @@ mod common;
 
 use common::pbf::{Way, encode};
 use common::{Scratch, shared_data};
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::units::UNREACHABLE;
 use lrgeo_map::MapError;
 use lrgeo_map::build::Weights;
@@ -253,7 +254,7 @@ fn loss_matrices_are_read_back_and_checked() {
     let csv = scratch.file("m.csv", losses_csv(&matrix).unwrap());
     assert_eq!(read_losses(&npy, 3).unwrap(), matrix);
     assert_eq!(read_losses(&csv, 3).unwrap(), matrix);
-    assert_eq!(matrix.losses(&[1], &[0, 2]), [1.0, 0.1]);
+    assert_eq!(matrix.losses(&[PlaceId::new(1)], &[0, 2].map(PlaceId::new)), [1.0, 0.1]);
 
     let cut = std::fs::read(&npy).unwrap();
     for (name, bytes, expected) in [

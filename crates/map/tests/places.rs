@@ -6,7 +6,7 @@ use common::{CENTRE, Scratch, random_city, random_map};
 use lrgeo_geo::rng::SplitMix;
 use lrgeo_geo::spacing::spacing_km;
 use lrgeo_geo::units::Length;
-use lrgeo_geo::{BoundingBox, Coord};
+use lrgeo_geo::{BoundingBox, Coord, PlaceId};
 use lrgeo_map::MapError;
 use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, Weights, build};
 use lrgeo_map::map::{Map, Source, TravelMode};
@@ -42,7 +42,7 @@ fn the_geo_ind_graph_equals_comparing_all_pairs_and_floyd_warshall() {
             path[i][i] = 0.0;
             for j in (0..n).filter(|&j| j != i) {
                 let d = coords[i].distance_km(coords[j]);
-                let joined = graph.neighbours(i as u32).iter().find(|e| e.0 as usize == j);
+                let joined = graph.neighbours(PlaceId::at(i)).iter().find(|e| e.0.index() == j);
                 assert_eq!(joined.map(|e| e.1), (d <= gamma).then_some(d), "pair {i} {j}");
                 if d <= gamma {
                     path[i][j] = d;
@@ -60,14 +60,14 @@ fn the_geo_ind_graph_equals_comparing_all_pairs_and_floyd_warshall() {
         let mut worst: f64 = 1.0;
         for i in 0..n {
             let limit = 1.7;
-            let within = graph.within(i as u32, limit);
+            let within = graph.within(PlaceId::at(i), limit);
             assert!(within.is_sorted_by(|a, b| a.1 <= b.1));
             let expected = (0..n).filter(|&j| path[i][j] <= limit).count();
             assert_eq!(within.len(), expected, "seed {seed}, place {i}");
-            for (j, distance) in graph.within(i as u32, f64::INFINITY) {
-                assert!((distance - path[i][j as usize]).abs() < 1e-9);
-                if j as usize != i {
-                    worst = worst.max(distance / coords[i].distance_km(coords[j as usize]));
+            for (j, distance) in graph.within(PlaceId::at(i), f64::INFINITY) {
+                assert!((distance - path[i][j.index()]).abs() < 1e-9);
+                if j.index() != i {
+                    worst = worst.max(distance / coords[i].distance_km(coords[j.index()]));
                 }
             }
             for j in 0..n {

@@ -5,6 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{Scratch, random_map};
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::units::{Length, UNREACHABLE};
 use lrgeo_map::MapError;
 use lrgeo_map::build::{MapPlan, PlacePlan, PriorPlan, TargetPlan, Weights, build};
@@ -83,7 +84,7 @@ fn beta_is_the_plain_sum_for_every_number_of_targets() {
                 let plain = plain_beta(&matrix, i, k);
                 assert!((all[i * 37 + k] - plain).abs() <= ROUNDING, "{targets} targets, {i} {k}");
                 assert_eq!(all[i * 37 + k], all[k * 37 + i], "beta is symmetric to the bit");
-                assert_eq!(all[i * 37 + k], matrix.loss(i as u32, k as u32));
+                assert_eq!(all[i * 37 + k], matrix.loss(PlaceId::at(i), PlaceId::at(k)));
             }
         }
     }
@@ -94,7 +95,7 @@ fn check_lemmas(map: &Map, division: Division, loss: UtilityKind) -> (f64, f64) 
     let truth = loss.of(map, &()).unwrap();
     let table = table_of(map, division, loss);
     assert_eq!(table.unit(), truth.unit());
-    let places: Vec<u32> = (0..map.places.len() as u32).collect();
+    let places: Vec<PlaceId> = PlaceId::all(map.places.len()).collect();
     let (lower, upper) = (table.lower(&places, &places), table.upper(&places, &places));
     for (at, ((low, true_cost), up)) in lower.iter().zip(truth.all()).zip(&upper).enumerate() {
         let (i, k) = (at / places.len(), at % places.len());
@@ -157,7 +158,7 @@ fn losses_of_ones_own_have_a_table_that_is_exact() {
     let own = LossMatrix::new(12, losses.clone()).unwrap();
     let division = Division::Grid(Length::from_m(100.0).unwrap());
     let table = CostTable::given(&map, map.version(), division, Arc::new(own)).unwrap();
-    let places: Vec<u32> = (0..12).collect();
+    let places: Vec<PlaceId> = PlaceId::all(12).collect();
     assert_eq!(table.upper(&places, &places), losses);
     assert_eq!(table.lower(&places, &places), losses);
     let scratch = Scratch::new("given");
@@ -212,15 +213,15 @@ fn the_requested_circle_covers_what_the_user_needs() {
     let (big_gamma, r_obf) = (1.6, 1.1);
     let mut tried = 0;
     for m in (0..coords.len()).step_by(23) {
-        let relevant: Vec<u32> =
-            graph.within(m as u32, big_gamma).iter().map(|&(j, _)| j).collect();
+        let relevant: Vec<PlaceId> =
+            graph.within(PlaceId::at(m), big_gamma).iter().map(|&(j, _)| j).collect();
         let near = |i: usize| -> Vec<usize> {
             (0..coords.len()).filter(|&k| coords[i].distance_km(coords[k]) <= r_obf).collect()
         };
-        let own: Vec<usize> = relevant.iter().map(|&j| j as usize).chain(near(m)).collect();
-        let each: Vec<usize> = relevant.iter().flat_map(|&i| near(i as usize)).collect();
+        let own: Vec<usize> = relevant.iter().map(|&j| j.index()).chain(near(m)).collect();
+        let each: Vec<usize> = relevant.iter().flat_map(|&i| near(i.index())).collect();
         for &v_a in &relevant {
-            let centre = coords[v_a as usize];
+            let centre = coords[v_a.index()];
             let radius_own = f64::max(2.0 * big_gamma, big_gamma + r_obf);
             for (needed, radius) in [(&own, radius_own), (&each, 2.0 * big_gamma + r_obf)] {
                 let cells = table.circle_cells(centre, radius);
@@ -323,10 +324,12 @@ fn utilities_measure_what_they_say() {
     let by = |kind: UtilityKind| kind.of(&map, &()).unwrap();
     let straight = by(UtilityKind::StraightLine);
     let d = map.places[2].coord.distance_km(map.places[9].coord);
-    assert_eq!((straight.loss(2, 9), straight.unit()), (d, "km"));
+    assert_eq!((straight.loss(PlaceId::new(2), PlaceId::new(9)), straight.unit()), (d, "km"));
     let time = by(UtilityKind::TravelTime);
     let minutes = TravelMatrix::of_places(&map, Metric::Time, &()).unwrap();
-    assert!((time.loss(2, 9) - plain_beta(&minutes, 2, 9)).abs() < ROUNDING);
+    assert!(
+        (time.loss(PlaceId::new(2), PlaceId::new(9)) - plain_beta(&minutes, 2, 9)).abs() < ROUNDING
+    );
     assert_eq!(time.unit(), "min");
     assert!(
         by(UtilityKind::TravelDistance).all().iter().all(|loss| loss.is_finite() && *loss >= 0.0)

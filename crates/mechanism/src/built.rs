@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use lrgeo_geo::Coord;
-use lrgeo_geo::Digest;
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::spacing::{reach_km, spacing_km};
+use lrgeo_geo::{Coord, Digest, PlaceId};
 use lrgeo_map::MapError;
 use lrgeo_map::file::{Kind, Reader, Writer};
 use lrgeo_map::map::{get_coords, put_coords};
@@ -62,7 +61,7 @@ pub struct Built {
     /// No matrix of the same promise costs less per report, whichever programme it comes from ([`Made::floor`]).
     pub floor: Option<f64>,
     /// Pairs whose bounds prove all others.
-    pub witness: Vec<[u32; 2]>,
+    pub witness: Vec<[PlaceId; 2]>,
     /// What else to know, for people.
     pub notes: Vec<(String, String)>,
 }
@@ -96,7 +95,7 @@ impl Built {
     }
 
     /// The exact row that a user at `place` reports from; `None` where there is none.
-    pub fn row(&self, place: u32) -> Option<Distribution> {
+    pub fn row(&self, place: PlaceId) -> Option<Distribution> {
         self.rows.row(place)
     }
 
@@ -108,13 +107,13 @@ impl Built {
         }
         let spacing_km = spacing_km(&self.coords)?;
         let (place, km) = SpatialIndex::new(&self.coords).nearest(at)?;
-        (km <= reach_km(spacing_km)).then(|| self.row(place))?
+        (km <= reach_km(spacing_km)).then(|| self.row(PlaceId::new(place)))?
     }
 
     /// The radius around a reported place that holds the true position with a probability of 95 %, given mechanism, prior and *this*
     /// report: places by their posterior `p_i z_ik`, and half the diagonal of a cell more. It follows from what everybody knows, never from
     /// the true place, which a radius would otherwise betray; of a user's own matrix, which is not public, it is the obfuscation range.
-    pub fn accuracy_km(&self, report: u32) -> f64 {
+    pub fn accuracy_km(&self, report: PlaceId) -> f64 {
         let half_cell_km =
             spacing_km(&self.coords).unwrap_or(0.0) * std::f64::consts::FRAC_1_SQRT_2;
         let mut likelihood = vec![0.0; self.coords.len()];
@@ -125,7 +124,7 @@ impl Built {
                 let mut row = vec![0.0; self.coords.len()];
                 for (i, slot) in likelihood.iter_mut().enumerate() {
                     rows.fill(i, &mut row);
-                    *slot = row[report as usize];
+                    *slot = row[report.index()];
                 }
             }
         }
@@ -146,8 +145,8 @@ impl Built {
 /// section 2). Priors that are zero everywhere count as equal.
 pub fn expected_cost(city: &City, rows: &Rows) -> f64 {
     let deployed = rows.deployed();
-    let even = deployed.iter().all(|&i| city.prior()[i as usize] == 0.0);
-    let weight_of = |place: u32| if even { 1.0 } else { city.prior()[place as usize] };
+    let even = deployed.iter().all(|i| city.prior()[i.index()] == 0.0);
+    let weight_of = |place: PlaceId| if even { 1.0 } else { city.prior()[place.index()] };
     let costs: Vec<f64> = match rows {
         Rows::Dense(_) | Rows::Sparse(_) | Rows::Noise(_) => {
             city.for_each_loss(&deployed, |index, losses| {
@@ -158,9 +157,10 @@ pub fn expected_cost(city: &City, rows: &Rows) -> f64 {
         }
         // What is never reported costs nothing: in a round that is most of the map.
         Rows::Users(round) => {
-            let cost = |(user, &place): (&UserMatrix, &u32)| {
+            let cost = |(user, &place): (&UserMatrix, &PlaceId)| {
                 let row = round.columns.iter().copied().zip(user.deployed().iter().copied());
-                let (reported, row): (Vec<u32>, Vec<f64>) = row.filter(|(_, z)| *z > 0.0).unzip();
+                let (reported, row): (Vec<PlaceId>, Vec<f64>) =
+                    row.filter(|(_, z)| *z > 0.0).unzip();
                 let losses = city.utility().losses(&[place], &reported);
                 row.iter().zip(&losses).map(|(z, c)| z * c).sum()
             };
@@ -232,8 +232,8 @@ impl Built {
             true => file.numbers::<f64>("floor")?.first().copied(),
             false => None,
         };
-        let pairs = file.numbers::<u32>("witness")?;
-        if pairs.iter().any(|&place| place as usize >= coords.len()) {
+        let pairs = file.numbers::<PlaceId>("witness")?;
+        if pairs.iter().any(|place| place.index() >= coords.len()) {
             return Err(file.broken("witness", "refers to an unknown place").into());
         }
         let witness = pairs.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect();
@@ -424,9 +424,9 @@ fn get_rows(file: &Reader<'_>, coords: &[Coord]) -> Result<Rows, MechanismError>
 
 fn get_round(file: &Reader<'_>, places: usize) -> Result<Round, MechanismError> {
     let broken = |name: &str, what: &str| -> MapError { file.broken(name, what) };
-    let columns: Arc<[u32]> = file.numbers::<u32>("columns")?.into();
-    let (at, sizes) = (file.numbers::<u32>("users")?, file.numbers::<u32>("sizes")?);
-    let (relevant, values) = (file.numbers::<u32>("relevant")?, file.numbers::<f64>("values")?);
+    let columns: Arc<[PlaceId]> = file.numbers::<PlaceId>("columns")?.into();
+    let (at, sizes) = (file.numbers::<PlaceId>("users")?, file.numbers::<u32>("sizes")?);
+    let (relevant, values) = (file.numbers::<PlaceId>("relevant")?, file.numbers::<f64>("values")?);
     let rows: usize = sizes.iter().map(|&size| size as usize).sum();
     if at.len() != sizes.len() || rows != relevant.len() {
         return Err(broken("sizes", "disagrees with users or relevant in length").into());

@@ -2,11 +2,10 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use lrgeo_geo::Coord;
-use lrgeo_geo::Digest;
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::parallel::*;
 use lrgeo_geo::spacing::spacing_km;
+use lrgeo_geo::{Coord, Digest, PlaceId};
 use lrgeo_map::map::Map;
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::progress::Progress;
@@ -66,9 +65,15 @@ impl Geography {
         &self.prior
     }
 
-    /// Finds places by distance.
-    pub fn index(&self) -> &SpatialIndex {
-        &self.index
+    /// The place nearest to a point, and its distance in kilometres.
+    pub fn nearest(&self, to: Coord) -> Option<(PlaceId, f64)> {
+        self.index.nearest(to).map(|(place, km)| (PlaceId::new(place), km))
+    }
+
+    /// All places at most `radius_km` from a point and their distances, by number.
+    pub fn within(&self, of: Coord, radius_km: f64) -> Vec<(PlaceId, f64)> {
+        let found = self.index.within(of, radius_km);
+        found.into_iter().map(|(place, km)| (PlaceId::new(place), km)).collect()
     }
 
     /// Who is within `gamma_km` of whom, made at the first call: it takes longer the larger the map is, and what a
@@ -89,8 +94,8 @@ impl Geography {
     }
 
     /// The straight distance between two places.
-    pub fn distance_km(&self, i: u32, j: u32) -> f64 {
-        self.coords[i as usize].distance_km(self.coords[j as usize])
+    pub fn distance_km(&self, i: PlaceId, j: PlaceId) -> f64 {
+        self.coords[i.index()].distance_km(self.coords[j.index()])
     }
 }
 
@@ -217,8 +222,8 @@ impl City {
     }
 
     /// How many of the people at a place go each way.
-    pub fn shares_at(&self, place: u32) -> Vec<f64> {
-        self.split.iter().map(|of_way| of_way[place as usize]).collect()
+    pub fn shares_at(&self, place: PlaceId) -> Vec<f64> {
+        self.split.iter().map(|of_way| of_way[place.index()]).collect()
     }
 
     /// How often one user goes each way, where that can be.
@@ -263,14 +268,14 @@ impl City {
     /// Hands the losses of each of `places` in reporting any place to `take`, which says what to make of them.
     pub(crate) fn for_each_loss<T: Send>(
         &self,
-        places: &[u32],
+        places: &[PlaceId],
         take: impl Fn(usize, &[f64]) -> T + Sync,
     ) -> Vec<T> {
-        let all: Vec<u32> = (0..self.places() as u32).collect();
+        let all: Vec<PlaceId> = PlaceId::all(self.places()).collect();
         let indexed = places.par_iter().enumerate();
         if self.keeps_losses() {
             let (losses, width) = (self.losses(), all.len());
-            let row = |place: u32| &losses[place as usize * width..][..width];
+            let row = |place: PlaceId| &losses[place.index() * width..][..width];
             return indexed.map(|(at, &place)| take(at, row(place))).collect();
         }
         indexed.map(|(at, &place)| take(at, &self.utility.losses(&[place], &all))).collect()
@@ -281,7 +286,7 @@ impl City {
         let places = self.places();
         if !self.keeps_losses() {
             let (utility, prior) = (self.utility.clone(), self.prior().to_vec());
-            let all = (0..places as u32).collect();
+            let all = PlaceId::all(places).collect();
             return Ok(Box::new(MeasuredCost { utility, prior, all }));
         }
         let mut values = self.losses().to_vec();
@@ -323,7 +328,7 @@ impl City {
 struct MeasuredCost {
     utility: Arc<dyn Utility>,
     prior: Vec<f64>,
-    all: Vec<u32>,
+    all: Vec<PlaceId>,
 }
 
 impl std::fmt::Debug for MeasuredCost {
@@ -342,19 +347,20 @@ impl Cost for MeasuredCost {
     }
 
     fn at(&self, row: usize, column: usize) -> f64 {
-        self.prior[row] * self.utility.loss(row as u32, column as u32)
+        self.prior[row] * self.utility.loss(self.all[row], self.all[column])
     }
 
     fn fill(&self, column: usize, rows: &[u32], out: &mut [f64]) {
         // Losses need not be symmetric, so the column is asked for as such.
-        let losses = self.utility.losses(rows, &[column as u32]);
+        let places: Vec<PlaceId> = rows.iter().map(|&row| self.all[row as usize]).collect();
+        let losses = self.utility.losses(&places, &[self.all[column]]);
         for ((slot, loss), &row) in out.iter_mut().zip(losses).zip(rows) {
             *slot = self.prior[row as usize] * loss;
         }
     }
 
     fn fill_row(&self, row: usize, out: &mut [f64]) {
-        let losses = self.utility.losses(&[row as u32], &self.all);
+        let losses = self.utility.losses(&[self.all[row]], &self.all);
         for (slot, loss) in out.iter_mut().zip(losses) {
             *slot = self.prior[row] * loss;
         }

@@ -1,5 +1,6 @@
 //! The one interface of all mechanisms, and the list of them.
 
+use lrgeo_geo::PlaceId;
 use lrgeo_map::progress::Progress;
 use lrgeo_tiles::{Guarantee, Notion};
 
@@ -66,7 +67,7 @@ pub struct Made {
     pub proof: Option<crate::Proof>,
     /// Pairs of places whose bounds, chained along paths, prove all others: how a large map is
     /// verified. Empty where every pair is looked at.
-    pub witness: Vec<[u32; 2]>,
+    pub witness: Vec<[PlaceId; 2]>,
     /// No matrix that keeps the guarantee at the epsilon that programmes are solved at ([`crate::programme::shrunk`])
     /// costs less per report, whether or not it is one of the programme; `None` where that is not known.
     pub floor: Option<f64>,

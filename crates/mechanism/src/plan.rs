@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::twins::LEAST_DISTANCE_KM;
 use lrgeo_geo::units::Length;
 use lrgeo_map::neighbours::NeighbourGraph;
@@ -147,7 +148,7 @@ pub struct Plan {
     /// upload tells which of these classes a user is in and nothing more.
     pub alike: Option<usize>,
     /// The places of the users of a round, for the mechanisms that are made per user.
-    pub users: Vec<u32>,
+    pub users: Vec<PlaceId>,
     /// How often each of them goes each way of the city ([`crate::City::ways`]); where there are none, as people at their
     /// place do.
     pub shares: Vec<Vec<f64>>,
@@ -338,7 +339,7 @@ impl Plan {
             );
             return Err(MechanismError::invalid("epsilon", reason));
         }
-        if self.users.iter().any(|&user| user as usize >= places.places()) {
+        if self.users.iter().any(|user| user.index() >= places.places()) {
             let reason = format!("must be places of the map, which has {}", places.places());
             return Err(MechanismError::invalid("users", reason));
         }
@@ -358,8 +359,8 @@ pub fn connecting_gamma(places: &Geography, start_km: f64) -> f64 {
         gamma_km *= 1.1;
         let largest = largest_part(&part);
         for i in (0..part.len()).filter(|&i| part[i] != largest).collect::<Vec<_>>() {
-            for (j, _) in places.index().within(places.coords()[i], gamma_km) {
-                let (from, to) = (part[i], part[j as usize]);
+            for (j, _) in places.within(places.coords()[i], gamma_km) {
+                let (from, to) = (part[i], part[j.index()]);
                 if from != to {
                     part.iter_mut().filter(|p| **p == from).for_each(|p| *p = to);
                 }

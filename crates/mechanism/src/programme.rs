@@ -1,5 +1,6 @@
 //! Linear programmes over the whole map, and what their solutions prove.
 
+use lrgeo_geo::PlaceId;
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::progress::Progress;
 use lrgeo_optim::{Arc, Problem, ProblemParts, Settings, Solution, Ties};
@@ -62,8 +63,8 @@ impl Constraints {
     }
 
     /// The arcs as pairs of places.
-    pub fn witness(&self) -> Vec<[u32; 2]> {
-        self.arcs.iter().map(|arc| [arc.i as u32, arc.j as u32]).collect()
+    pub fn witness(&self) -> Vec<[PlaceId; 2]> {
+        self.arcs.iter().map(|arc| [arc.i, arc.j].map(PlaceId::at)).collect()
     }
 
     /// What to tell people about them.
@@ -121,15 +122,15 @@ impl Constraints {
 
     /// ConstOPT: entries that Q does not leave free tied to an exponential kernel.
     pub fn tied(&self, city: &City, rule: &TieRule) -> Result<Problem, MechanismError> {
-        let places = city.places() as u32;
-        let pairs = (0..places).flat_map(|i| (0..places).map(move |k| (i, k)));
+        let places = city.places();
+        let pairs = PlaceId::all(places).flat_map(|i| PlaceId::all(places).map(move |k| (i, k)));
         let factors: Vec<Option<f64>> = pairs
             .map(|(i, k)| {
                 let km = city.distance_km(i, k);
                 rule.factor((i, k), km, km)
             })
             .collect();
-        let ties = Ties::new(places as usize, places as usize, &factors)?;
+        let ties = Ties::new(places, places, &factors)?;
         self.problem(city, Some(ties))
     }
 
@@ -148,9 +149,9 @@ impl Constraints {
 
 /// The edges of the Geo-Ind graph, each once.
 fn neighbour_arcs(graph: &NeighbourGraph) -> Vec<Arc> {
-    let arcs = (0..graph.len() as u32).flat_map(|i| {
+    let arcs = PlaceId::all(graph.len()).flat_map(|i| {
         let later = graph.neighbours(i).iter().filter(move |(j, _)| *j > i);
-        later.map(move |&(j, d)| Arc { i: i as usize, j: j as usize, d })
+        later.map(move |&(j, d)| Arc { i: i.index(), j: j.index(), d })
     });
     arcs.collect()
 }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::rng::SplitMix;
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_tiles::{Epsilon, Notion};
@@ -18,8 +19,8 @@ pub fn relevant_places(
     places: &Geography,
     graph: Option<&NeighbourGraph>,
     plan: &Plan,
-    user: u32,
-) -> Vec<u32> {
+    user: PlaceId,
+) -> Vec<PlaceId> {
     if let Some(count) = plan.alike {
         return alike::relevant(places, graph, plan.radii.relevant, count, user);
     }
@@ -29,7 +30,7 @@ pub fn relevant_places(
     let enough = if plan.sampled.is_some() { usize::MAX } else { most };
     let mut near = match graph {
         Some(graph) => nearest(graph, user, limit, enough),
-        None => places.index().within(places.coords()[user as usize], limit),
+        None => places.within(places.coords()[user.index()], limit),
     };
     // The user's own place first, even where another has the same coordinates.
     near.sort_by(|a, b| {
@@ -38,10 +39,10 @@ pub fn relevant_places(
     if let Some(seed) = plan.sampled
         && near.len() > most
     {
-        let mut rng = SplitMix::new(seed ^ (u64::from(user) << 32));
+        let mut rng = SplitMix::new(seed ^ (u64::from(user.number()) << 32));
         let mut kept = rng.choose(near.len() - 1, most - 1);
         kept.sort_unstable();
-        let others: Vec<(u32, f64)> = kept.into_iter().map(|at| near[at + 1]).collect();
+        let others: Vec<(PlaceId, f64)> = kept.into_iter().map(|at| near[at + 1]).collect();
         near.truncate(1);
         near.extend(others);
     }
@@ -50,8 +51,8 @@ pub fn relevant_places(
 }
 
 /// The places within `limit` of a user: `most` of them, and those as far away as the last.
-fn nearest(graph: &NeighbourGraph, user: u32, limit: f64, most: usize) -> Vec<(u32, f64)> {
-    let mut near: Vec<(u32, f64)> = Vec::new();
+fn nearest(graph: &NeighbourGraph, user: PlaceId, limit: f64, most: usize) -> Vec<(PlaceId, f64)> {
+    let mut near: Vec<(PlaceId, f64)> = Vec::new();
     for (place, distance) in graph.nearest(user) {
         let is_enough = near.len() >= most && near.last().is_some_and(|last| distance > last.1);
         if is_enough || distance > limit {
@@ -97,19 +98,19 @@ impl Free {
             Indicator::Random { share, seed } => Free::Drawn { within_km, share, seed },
             Indicator::Mass(share) => {
                 let radius = |i| mass_radius(places, i, epsilon, share);
-                Free::OfEach((0..places.places() as u32).map(radius).collect())
+                Free::OfEach(PlaceId::all(places.places()).map(radius).collect())
             }
         }
     }
 
     /// Whether the entry of row i and report k, `km` apart, is free as far as the range goes.
-    fn has(&self, row: u32, column: u32, km: f64) -> bool {
+    fn has(&self, row: PlaceId, column: PlaceId, km: f64) -> bool {
         match self {
             Free::Within(radius) => km <= *radius,
-            Free::OfEach(radii) => km <= radii[row as usize],
+            Free::OfEach(radii) => km <= radii[row.index()],
             // A row must have something to fill up with: its own place stays.
             Free::Drawn { within_km, share, seed } => {
-                let pair = u64::from(row) << 32 | u64::from(column);
+                let pair = u64::from(row.number()) << 32 | u64::from(column.number());
                 let drawn = || SplitMix::new(seed ^ SplitMix::new(pair).bits()).unit() < *share;
                 km <= *within_km && (row == column || drawn())
             }
@@ -118,9 +119,9 @@ impl Free {
 }
 
 /// The distance within which a share of the kernel's mass around a place lies.
-fn mass_radius(places: &Geography, place: u32, epsilon: Epsilon, share: f64) -> f64 {
+fn mass_radius(places: &Geography, place: PlaceId, epsilon: Epsilon, share: f64) -> f64 {
     let mut away: Vec<f64> =
-        (0..places.places() as u32).map(|k| places.distance_km(place, k)).collect();
+        PlaceId::all(places.places()).map(|k| places.distance_km(place, k)).collect();
     away.sort_by(f64::total_cmp);
     let kernel = |km: &f64| (-epsilon.value() * km / 2.0).exp();
     let mut left = share * away.iter().map(kernel).sum::<f64>();
@@ -159,7 +160,12 @@ impl TieRule {
     /// *own*: free iff k is in O_m and Q leaves it free; outside O_m the factor is constant.
     /// *each*: free iff Q leaves it free; the factor is that of min(d_ik, r_obf), 1-Lipschitz in i, so
     /// any two tied entries of any two rows satisfy Geo-Ind.
-    pub fn factor(&self, (row, column): (u32, u32), row_km: f64, user_km: f64) -> Option<f64> {
+    pub fn factor(
+        &self,
+        (row, column): (PlaceId, PlaceId),
+        row_km: f64,
+        user_km: f64,
+    ) -> Option<f64> {
         let far = match self.range {
             RangeRule::Own => user_km > self.obfuscation_km,
             RangeRule::Each => row_km > self.obfuscation_km,

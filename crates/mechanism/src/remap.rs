@@ -4,6 +4,7 @@
 //! `argmin_g sum_i p_i z_ik c(i, g)`. It looks at the report alone, never at where somebody is, so the guarantee stays; and since a
 //! report may stay what it is, the cost never rises. An optimum of a programme cannot be improved in this way.
 
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::parallel::*;
 use lrgeo_map::progress::Progress;
 
@@ -25,11 +26,11 @@ pub fn best_reports(
     outcomes: usize,
     likelihood: impl Fn(usize, &mut [f64]) + Sync,
     progress: &dyn Progress,
-) -> Vec<Option<u32>> {
+) -> Vec<Option<PlaceId>> {
     let prior = even_if_zero(city.prior());
     let all: Vec<usize> = (0..outcomes).collect();
     progress.begin("finding the best report for every outcome", outcomes as u64);
-    let best: Vec<Vec<Option<u32>>> = all
+    let best: Vec<Vec<Option<PlaceId>>> = all
         .par_chunks(TOGETHER)
         .map(|together| {
             let weights: Vec<Vec<f64>> = together
@@ -71,7 +72,7 @@ fn scaled(mut weights: Vec<f64>) -> Vec<f64> {
     weights
 }
 
-fn among_all(losses: &[f64], weights: &[Vec<f64>]) -> Vec<Option<u32>> {
+fn among_all(losses: &[f64], weights: &[Vec<f64>]) -> Vec<Option<PlaceId>> {
     let places = weights[0].len();
     let mut costs = vec![0.0; weights.len() * places];
     for (i, row) in losses.chunks_exact(places).enumerate() {
@@ -84,36 +85,37 @@ fn among_all(losses: &[f64], weights: &[Vec<f64>]) -> Vec<Option<u32>> {
     }
     let is_possible = |weights: &Vec<f64>| weights.iter().any(|weight| *weight > 0.0);
     let pairs = costs.chunks_exact(places).zip(weights);
-    pairs.map(|(cost, weights)| is_possible(weights).then(|| smallest(cost))).collect()
+    pairs.map(|(cost, weights)| is_possible(weights).then(|| PlaceId::at(smallest(cost)))).collect()
 }
 
-fn nearby(city: &City, weights: &[f64]) -> Option<u32> {
+fn nearby(city: &City, weights: &[f64]) -> Option<PlaceId> {
     let likeliest = (0..weights.len()).max_by(|&a, &b| weights[a].total_cmp(&weights[b]))?;
     if weights[likeliest] == 0.0 {
         return None;
     }
     let centre = city.coords()[likeliest];
     let mut reach_km = 8.0 * city.spacing_km();
-    let mut candidates = city.index().within(centre, reach_km);
+    let mut candidates = city.within(centre, reach_km);
     while candidates.len() < CANDIDATES.min(city.places()) {
         reach_km *= 1.5;
-        candidates = city.index().within(centre, reach_km);
+        candidates = city.within(centre, reach_km);
     }
     candidates.sort_by(|a, b| a.1.total_cmp(&b.1));
     candidates.truncate(CANDIDATES);
-    let candidates: Vec<u32> = candidates.into_iter().map(|(place, _)| place).collect();
-    let rows: Vec<u32> = (0..weights.len() as u32).filter(|&i| weights[i as usize] > 0.0).collect();
+    let candidates: Vec<PlaceId> = candidates.into_iter().map(|(place, _)| place).collect();
+    let rows: Vec<PlaceId> =
+        PlaceId::all(weights.len()).filter(|i| weights[i.index()] > 0.0).collect();
     let losses = city.utility().losses(&rows, &candidates);
     let mut costs = vec![0.0; candidates.len()];
-    for (row, &i) in losses.chunks_exact(candidates.len()).zip(&rows) {
-        let weight = weights[i as usize];
+    for (row, i) in losses.chunks_exact(candidates.len()).zip(&rows) {
+        let weight = weights[i.index()];
         costs.iter_mut().zip(row).for_each(|(cost, loss)| *cost += weight * loss);
     }
-    Some(candidates[smallest(&costs) as usize])
+    Some(candidates[smallest(&costs)])
 }
 
 /// The first of the smallest.
-fn smallest(costs: &[f64]) -> u32 {
+fn smallest(costs: &[f64]) -> usize {
     let first = (0, f64::INFINITY);
     let least = costs.iter().enumerate().fold(
         first,
@@ -121,7 +123,7 @@ fn smallest(costs: &[f64]) -> u32 {
             if cost < best.1 { (k, cost) } else { best }
         },
     );
-    least.0 as u32
+    least.0
 }
 
 /// A matrix with every report replaced by the best one, and how many were. A report stays what it is where that costs no more.
@@ -151,21 +153,21 @@ pub fn remapped(
     let best = best_reports(city, places, column, progress);
     let losses = city.kept_losses();
     // Ties and rounding must not move a report that is as good where it is.
-    let stays = |k: usize, to: u32| match losses {
-        Some(losses) if k != to as usize => {
+    let stays = |k: usize, to: PlaceId| match losses {
+        Some(losses) if k != to.index() => {
             let cost = |g: usize| -> f64 {
                 let terms = city.prior().iter().enumerate();
                 terms.map(|(i, p)| p * matrix.row(i)[k] * losses[i * places + g]).sum()
             };
-            cost(k) <= cost(to as usize) * (1.0 + 1e-12)
+            cost(k) <= cost(to.index()) * (1.0 + 1e-12)
         }
-        _ => k == to as usize,
+        _ => k == to.index(),
     };
     let target: Vec<usize> = best
         .par_iter()
         .enumerate()
         .map(|(k, &to)| match to {
-            Some(to) if !stays(k, to) => to as usize,
+            Some(to) if !stays(k, to) => to.index(),
             _ => k,
         })
         .collect();

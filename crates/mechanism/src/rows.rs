@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lrgeo_tiles::coordinates::LatticeNoise;
 use lrgeo_tiles::sample::FLOOR;
-use lrgeo_tiles::{Distribution, SparseMatrix};
+use lrgeo_tiles::{Distribution, PlaceId, SparseMatrix};
 
 use crate::{MechanismError, ObfuscationMatrix};
 
@@ -47,7 +47,7 @@ pub struct Round {
     /// K.
     pub places: usize,
     /// The reported places that any user may report, ascending; all others have probability zero.
-    pub columns: Arc<[u32]>,
+    pub columns: Arc<[PlaceId]>,
     /// One per user.
     pub users: Vec<UserMatrix>,
     /// Which entries are tied to the shared y.
@@ -58,11 +58,11 @@ pub struct Round {
 #[derive(Clone, Debug, PartialEq)]
 pub struct UserMatrix {
     /// The user's place m.
-    pub place: u32,
+    pub place: PlaceId,
     /// How often the user goes each way of the city; empty where there is one.
     pub shares: Vec<f64>,
     /// The LR set N_m, nearest first; the first is the user's own place.
-    pub relevant: Vec<u32>,
+    pub relevant: Vec<PlaceId>,
     /// Relevant places x columns of the round, row-major.
     pub values: Vec<f64>,
 }
@@ -84,8 +84,8 @@ impl Round {
     /// A row over the columns of the round, spread over all K places.
     pub fn spread(&self, row: &[f64]) -> Vec<f64> {
         let mut whole = vec![0.0; self.places];
-        for (&k, &z) in self.columns.iter().zip(row) {
-            whole[k as usize] = z;
+        for (k, &z) in self.columns.iter().zip(row) {
+            whole[k.index()] = z;
         }
         whole
     }
@@ -93,7 +93,7 @@ impl Round {
     /// Checks the shape, that entries are probabilities and that rows sum to one.
     pub fn validate(&self) -> Result<(), MechanismError> {
         let invalid = |reason: &str| Err(MechanismError::invalid("round", reason));
-        let known = |k: &u32| (*k as usize) < self.places;
+        let known = |k: &PlaceId| k.index() < self.places;
         if !self.columns.iter().all(known) || !self.columns.windows(2).all(|w| w[0] < w[1]) {
             return invalid("its columns are out of order or unknown");
         }
@@ -124,10 +124,10 @@ impl Rows {
     }
 
     /// The places that have a row to report from: all, or those of the users.
-    pub fn deployed(&self) -> Vec<u32> {
+    pub fn deployed(&self) -> Vec<PlaceId> {
         match self {
             Rows::Users(round) => round.users.iter().map(|user| user.place).collect(),
-            _ => (0..self.places() as u32).collect(),
+            _ => PlaceId::all(self.places()).collect(),
         }
     }
 
@@ -148,10 +148,10 @@ impl Rows {
     }
 
     /// The exact row that a user at `place` reports from; `None` where the mechanism has none.
-    pub fn row(&self, place: u32) -> Option<Distribution> {
+    pub fn row(&self, place: PlaceId) -> Option<Distribution> {
         let index = match self {
             Rows::Users(round) => round.users.iter().position(|user| user.place == place)?,
-            _ => ((place as usize) < self.places()).then_some(place as usize)?,
+            _ => (place.index() < self.places()).then_some(place.index())?,
         };
         let mut out = vec![0.0; self.places()];
         self.fill(index, &mut out);

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::parallel::*;
 use lrgeo_map::progress::Progress;
 use lrgeo_optim::{Error, Settings, Status};
@@ -231,21 +232,21 @@ fn rehearsed(city: &City, plan: &Plan, notion: Notion) -> Result<Duration, Mecha
     }
     let places = city.places();
     let step = places.div_ceil(REHEARSED_PLACES).max(1);
-    let sample: Vec<u32> = (0..places as u32).step_by(step).collect();
+    let sample: Vec<PlaceId> = PlaceId::all(places).step_by(step).collect();
     let times = places as f64 / sample.len() as f64;
-    let coords: Vec<_> = sample.iter().map(|&place| city.coords()[place as usize]).collect();
+    let coords: Vec<_> = sample.iter().map(|place| city.coords()[place.index()]).collect();
     let mut total = 0.0;
 
     let (rows, took): (Result<Vec<Vec<f64>>, MechanismError>, f64) = timed(|| {
         let exponential = Exponential::new(city.coords(), Score::Distance, plan.epsilon);
         real_epsilon(&exponential, notion.reach_km())?;
-        sample.par_iter().map(|&place| exponential.row(place as usize)).collect()
+        sample.par_iter().map(|place| exponential.row(place.index())).collect()
     });
     let rows = rows?;
     total += TRIALS * took;
     // A kind that refuses some places takes no time on them.
     if let Ok(laplace) = Laplace::new(city.coords(), plan.epsilon) {
-        let row = |&place: &u32| laplace.row(place as usize).is_ok();
+        let row = |place: &PlaceId| laplace.row(place.index()).is_ok();
         total += times * timed(|| sample.par_iter().filter(|place| row(place)).count()).1;
     }
     let pairs = match notion {

@@ -6,6 +6,7 @@
 //! r_exp = 1.06 km and r_obf = 4.25 km reports on Reykjavik were 5 km off on average. What counts is epsilon times
 //! r_exp, not how many spacings it has.
 
+use lrgeo_geo::PlaceId;
 use lrgeo_tiles::Epsilon;
 
 use crate::{Geography, Radii};
@@ -30,7 +31,7 @@ impl Tails {
         let count = places.places();
         let distances = |place: usize| {
             let mut km: Vec<f64> =
-                (0..count as u32).map(|k| places.distance_km(place as u32, k)).collect();
+                PlaceId::all(count).map(|k| places.distance_km(PlaceId::at(place), k)).collect();
             km.sort_by(f64::total_cmp);
             km
         };

@@ -3,6 +3,7 @@
 #[path = "common/city.rs"]
 mod city;
 
+use lrgeo_geo::PlaceId;
 use lrgeo_mechanism::alike::classes;
 use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
 use lrgeo_mechanism::relevant::{TieRule, geo_ind_graph};
@@ -16,9 +17,9 @@ fn parts_hold_every_place_once_and_are_of_like_size() {
     let city = city::block(3, 500.0, 90);
     for count in [1, 4, 7, 90] {
         let parts = classes(city.coords(), count);
-        let mut all: Vec<u32> = parts.iter().flatten().copied().collect();
+        let mut all: Vec<PlaceId> = parts.iter().flatten().copied().collect();
         all.sort_unstable();
-        assert_eq!(all, (0..90).collect::<Vec<u32>>());
+        assert_eq!(all, PlaceId::all(90).collect::<Vec<_>>());
         assert!(parts.iter().all(|part| part.len() >= count && part.len() < 2 * count), "{count}");
     }
 }
@@ -33,7 +34,7 @@ fn users_of_one_part_upload_the_same() {
     let tables = city.tables(plan.division, &()).unwrap();
     let costs = Costs::of(&city, &tables, vec![1.0]);
     let ties = TieRule::of(&plan, &city).unwrap();
-    let sorted_upload = |place: u32| {
+    let sorted_upload = |place: PlaceId| {
         let part = UserPart::prepare(&city, graph.as_deref(), &costs, (&plan, &ties), place);
         assert_eq!(part.relevant[0], place);
         let width = part.upload.columns.len();
@@ -63,7 +64,7 @@ fn users_of_one_part_upload_the_same() {
 fn a_round_of_alike_users_is_verified_and_contradictions_are_refused() {
     let city = city::block(3, 500.0, 90);
     let mut plan = Plan::new(&city, Epsilon::per_km(2.0).unwrap());
-    (plan.alike, plan.users) = (Some(6), vec![3, 40, 41]);
+    (plan.alike, plan.users) = (Some(6), [3, 40, 41].map(PlaceId::new).to_vec());
     let kind = by_name("lr-geo").unwrap();
     assert!(verify(&build(kind, &city, &plan, &()).unwrap(), &()).holds());
     let own = Plan { range: RangeRule::Own, ..plan.clone() };

@@ -4,7 +4,7 @@
 mod city;
 
 use lrgeo_geo::rng::SplitMix;
-use lrgeo_geo::{Coord, STEP_DEGREES};
+use lrgeo_geo::{Coord, PlaceId, STEP_DEGREES};
 use lrgeo_mechanism::verify::verify;
 use lrgeo_mechanism::{Built, City, MechanismError, Plan, Rows, build, by_name};
 use lrgeo_tiles::coordinates::LatticeNoise;
@@ -177,7 +177,7 @@ fn remapping_never_costs_more_and_leaves_optima_alone() {
 fn rounds_cannot_be_remapped() {
     let city = city::block(2, 500.0, 40);
     let mut plan = Plan { remap: Some(true), ..Plan::new(&city, per_km(3.0)) };
-    plan.users = vec![3, 30];
+    plan.users = [3, 30].map(PlaceId::new).to_vec();
     let refused = build(by_name("lr-geo").unwrap(), &city, &plan, &());
     assert!(matches!(refused, Err(MechanismError::Invalid { field: "remap", .. })));
 }
@@ -215,7 +215,8 @@ fn the_radius_that_comes_with_a_report_holds_the_truth() {
     let city = city::block(2, 500.0, 80);
     for kind in ["laplace", "exp", "published"] {
         let built = made(kind, &city, 2.0);
-        let radius: Vec<f64> = (0..80).map(|report| built.accuracy_km(report)).collect();
+        let radius: Vec<f64> =
+            (0..80).map(|report| built.accuracy_km(PlaceId::new(report))).collect();
         let mut rng = SplitMix::new(17);
         let mut randomness = SeededRandomness::new(23);
         let total: f64 = city.prior().iter().sum();

@@ -5,6 +5,7 @@ mod city;
 
 use std::path::PathBuf;
 
+use lrgeo_geo::PlaceId;
 use lrgeo_mechanism::{Built, Plan, REGISTRY, Rows, build, by_name};
 use lrgeo_tiles::{Epsilon, SparseMatrix};
 
@@ -18,7 +19,7 @@ fn scratch(name: &str) -> PathBuf {
 fn every_kind_comes_back_as_it_was() {
     let city = city::block(2, 500.0, 50);
     let mut plan = Plan::new(&city, Epsilon::per_km(3.0).unwrap());
-    plan.users = vec![1, 20, 40];
+    plan.users = [1, 20, 40].map(PlaceId::new).to_vec();
     for kind in REGISTRY {
         let built = build(*kind, &city, &plan, &()).unwrap();
         let path = scratch(kind.name());
@@ -54,7 +55,7 @@ fn sparse_rows_come_back_as_they_were() {
     sparse.save(&path).unwrap();
     let (back, _) = Built::open(&path).unwrap();
     assert_eq!(back.rows, sparse.rows);
-    let row = back.row(3).unwrap();
+    let row = back.row(PlaceId::new(3)).unwrap();
     assert_eq!((row[0], row[3], row[7], row[8]), (0.3, 0.25, 0.0, 0.05));
     std::fs::remove_file(path).unwrap();
 }
@@ -63,7 +64,7 @@ fn sparse_rows_come_back_as_they_were() {
 fn damage_is_noticed_wherever_it_is() {
     let city = city::block(3, 500.0, 12);
     let mut plan = Plan::new(&city, Epsilon::per_km(3.0).unwrap());
-    plan.users = vec![1, 5];
+    plan.users = [1, 5].map(PlaceId::new).to_vec();
     for name in ["laplace", "lr-geo"] {
         let kind = by_name(name).unwrap();
         let path = scratch(&format!("damage-{name}"));

@@ -3,6 +3,7 @@
 #[path = "common/city.rs"]
 mod city;
 
+use lrgeo_geo::PlaceId;
 use lrgeo_mechanism::const_opt::public_y;
 use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
 use lrgeo_mechanism::lr_geo::round::Programme;
@@ -22,7 +23,7 @@ fn plan(city: &City, epsilon: f64) -> Plan {
 }
 
 /// Every user's matrix, each solved alone, put together as if they were one round.
-fn everybody(city: &City, plan: &Plan, y: &[f64], users: &[u32]) -> Round {
+fn everybody(city: &City, plan: &Plan, y: &[f64], users: &[PlaceId]) -> Round {
     let graph = geo_ind_graph(city, plan);
     let tables = city.tables(plan.division, &()).unwrap();
     let costs = Costs::of(city, &tables, vec![1.0]);
@@ -47,7 +48,7 @@ fn a_phone_alone_gets_what_a_round_would_promise() {
         let city = city::block(seed, 500.0, 80);
         let plan = plan(&city, epsilon);
         let y = public_y(&city, &plan, &()).unwrap().y;
-        let users: Vec<u32> = (0..city.places() as u32).step_by(5).collect();
+        let users: Vec<PlaceId> = PlaceId::all(city.places()).step_by(5).collect();
         let round = everybody(&city, &plan, &y, &users);
         let finding = promised(&round, city.coords(), plan.epsilon, plan.notion.reach_km());
         assert!(finding.is_private(), "eps {epsilon}: {finding:?}");
@@ -56,8 +57,8 @@ fn a_phone_alone_gets_what_a_round_would_promise() {
         for user in &round.users {
             for (i, &place) in user.relevant.iter().enumerate() {
                 for (k, &z) in user.row(i).iter().enumerate() {
-                    let km = city.distance_km(place, k as u32);
-                    if let Some(f) = round.ties.factor((place, k as u32), km, 0.0) {
+                    let km = city.distance_km(place, PlaceId::at(k));
+                    if let Some(f) = round.ties.factor((place, PlaceId::at(k)), km, 0.0) {
                         let floor = if z > 0.0 { FLOOR } else { 0.0 };
                         let tied = y[k] * f + floor;
                         assert!((z - tied).abs() <= 1e-15 * tied, "{z} is not {tied}");
@@ -73,7 +74,7 @@ fn a_planted_violation_is_seen() {
     let city = city::block(3, 500.0, 60);
     let plan = plan(&city, 2.0);
     let y = public_y(&city, &plan, &()).unwrap().y;
-    let mut round = everybody(&city, &plan, &y, &[30]);
+    let mut round = everybody(&city, &plan, &y, &[PlaceId::new(30)]);
     let width = round.columns.len();
     let values = &mut round.users[0].values;
     let column = (0..width).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap();

@@ -7,8 +7,8 @@ mod city;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use lrgeo_geo::Coord;
 use lrgeo_geo::Digest;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_mechanism::publish::{
     Directory, Publication, PublishError, Written, open_key, publish, save_new_key,
 };
@@ -106,8 +106,8 @@ fn published(built: &Verified, least: Option<usize>) -> Publication {
 static DENSE_TILES: LazyLock<Publication> = LazyLock::new(|| published(&DENSE, Some(FEW)));
 static SPARSE_TILES: LazyLock<Publication> = LazyLock::new(|| published(&SPARSE, None));
 
-fn likely(built: &Built, places: &[u32]) -> f64 {
-    likely_places(places.iter().map(|&place| built.prior[place as usize]))
+fn likely(built: &Built, places: &[PlaceId]) -> f64 {
+    likely_places(places.iter().map(|&place| built.prior[place.index()]))
 }
 
 fn file(publication: &Publication, name: &str) -> Vec<u8> {
@@ -210,16 +210,16 @@ fn check_round_trip(built: &Built, publication: &Publication) {
         assert!(likely(built, &publication.members[number]) >= FEW as f64 - 1e-5);
         assert_eq!(manifest.tiles[number].places as usize, tile.places.len());
         for &place in &tile.places {
-            seen[place as usize] += 1;
+            seen[place.index()] += 1;
             let bits = |row: Distribution| row.into_iter().map(f64::to_bits).collect::<Vec<_>>();
             assert_eq!(bits(tile.row(place).unwrap()), bits(built.row(place).unwrap()));
             // What a phone does: its place from the list, its tile from the manifest.
-            let here = built.coords[place as usize].offset_km(0.01, -0.01);
+            let here = built.coords[place.index()].offset_km(0.01, -0.01);
             let (nearest, _) = places.nearest(here).unwrap();
             assert_eq!(nearest, place);
-            assert_eq!(manifest.tile_of(places.coords()[nearest as usize]), Some(number));
+            assert_eq!(manifest.tile_of(places.coords()[nearest.index()]), Some(number));
         }
-        let other = (0..built.coords.len() as u32).find(|place| !tile.places.contains(place));
+        let other = PlaceId::all(built.coords.len()).find(|place| !tile.places.contains(place));
         assert_eq!(tile.row(other.unwrap()), None);
     }
     assert!(seen.into_iter().all(|n| n == 1), "every place is in exactly one tile");
@@ -232,7 +232,7 @@ fn dense_rows_come_back_bit_for_bit() {
     assert_eq!(manifest.check.violations, 0);
     assert!(manifest.optimum.as_ref().unwrap().lower_bound > 0.0);
     // The prior of the demo city is uneven, and the tiles show it.
-    let uneven = |places: &Vec<u32>| likely(&DENSE, places) < 0.9 * places.len() as f64;
+    let uneven = |places: &Vec<PlaceId>| likely(&DENSE, places) < 0.9 * places.len() as f64;
     assert!(DENSE_TILES.members.iter().any(uneven));
     let places = places_of(&DENSE_TILES);
     assert!(places.prior().iter().zip(&DENSE.prior).all(|(a, b)| a.to_bits() == b.to_bits()));
@@ -524,7 +524,10 @@ fn what_must_not_be_published_is_refused() {
     assert!(matches!(error, MechanismError::NotPrivate { .. }), "{error}");
 
     let city = demo();
-    let plan = Plan { users: vec![3, 10], ..Plan::new(&city, Epsilon::per_km(1.5).unwrap()) };
+    let plan = Plan {
+        users: [3, 10].map(PlaceId::new).to_vec(),
+        ..Plan::new(&city, Epsilon::per_km(1.5).unwrap())
+    };
     let round = build(by_name("lr-geo").unwrap(), &city, &plan, &()).unwrap();
     let error = publish(&round, FINGERPRINT, None, first(today()), &key(), &()).unwrap_err();
     assert!(matches!(error, MechanismError::Publish(PublishError::PerUser { .. })), "{error}");

@@ -4,8 +4,8 @@
 #[path = "common/city.rs"]
 mod city;
 
-use lrgeo_geo::Coord;
 use lrgeo_geo::rng::SplitMix;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_mechanism::relevant::{Free, TieRule, geo_ind_graph, relevant_places};
 use lrgeo_mechanism::rows::{Round, UserMatrix};
 use lrgeo_mechanism::verify::{
@@ -20,11 +20,8 @@ use lrgeo_tiles::Epsilon;
 /// A plan for `users` random users, radii small enough that free and tied entries both matter.
 fn plan(city: &City, epsilon: f64, users: usize, seed: u64) -> Plan {
     let mut plan = Plan::new(city, Epsilon::per_km(epsilon).unwrap());
-    plan.users = SplitMix::new(seed)
-        .choose(city.places(), users)
-        .into_iter()
-        .map(|user| user as u32)
-        .collect();
+    plan.users =
+        SplitMix::new(seed).choose(city.places(), users).into_iter().map(PlaceId::at).collect();
     plan.radii.relevant = 1.6;
     plan.radii.exponential = 0.9;
     plan.radii.obfuscation = 2.2;
@@ -48,23 +45,23 @@ fn relevant_places_are_those_within_reach_of_the_graph() {
         assert_eq!(found[0], user);
         // Floyd-Warshall in words: relax until nothing changes.
         let gamma_km = plan.notion.reach_km();
-        let places = city.places() as u32;
+        let places = || PlaceId::all(city.places());
         let mut path = vec![f64::INFINITY; city.places()];
-        path[user as usize] = 0.0;
+        path[user.index()] = 0.0;
         loop {
             let before = path.clone();
-            for i in 0..places {
-                for j in (0..places).filter(|&j| city.distance_km(i, j) <= gamma_km) {
-                    let through = path[i as usize] + city.distance_km(i, j);
-                    path[j as usize] = path[j as usize].min(through);
+            for i in places() {
+                for j in places().filter(|&j| city.distance_km(i, j) <= gamma_km) {
+                    let through = path[i.index()] + city.distance_km(i, j);
+                    path[j.index()] = path[j.index()].min(through);
                 }
             }
             if path == before {
                 break;
             }
         }
-        let mut expected: Vec<u32> =
-            (0..places).filter(|&j| path[j as usize] <= plan.radii.relevant).collect();
+        let mut expected: Vec<PlaceId> =
+            places().filter(|j| path[j.index()] <= plan.radii.relevant).collect();
         let mut sorted = found.clone();
         sorted.sort_unstable();
         expected.sort_unstable();
@@ -94,9 +91,10 @@ fn tied_entries_satisfy_geo_ind_whatever_y_is() {
             let d_ik = rng.between(0.0, 8.0);
             let d_ij = rng.between(0.0, 4.0);
             let d_jk = rng.between((d_ik - d_ij).abs(), d_ik + d_ij);
+            let [i, j, k] = [0, 1, 2].map(PlaceId::new);
             // Deployed rows are the users' own places: the row's distance is the user's.
             let (Some(f), Some(g)) =
-                (rule.factor((0, 2), d_ik, d_ik), rule.factor((1, 2), d_jk, d_jk))
+                (rule.factor((i, k), d_ik, d_ik), rule.factor((j, k), d_jk, d_jk))
             else {
                 continue;
             };
@@ -168,16 +166,16 @@ fn by_hand() -> (Round, Vec<Coord>, Epsilon) {
     let coords: Vec<Coord> = (0..5).map(|i| corner.offset_km(f64::from(i), 0.0)).collect();
     let epsilon = Epsilon::per_km(2f64.ln()).unwrap();
     let user = |place: u32, values: [f64; 6]| UserMatrix {
-        place,
+        place: PlaceId::new(place),
         shares: Vec::new(),
-        relevant: vec![place, place + 1],
+        relevant: [place, place + 1].map(PlaceId::new).to_vec(),
         values: values.to_vec(),
     };
     let (range, free) = (RangeRule::Each, Free::Within(1.5));
     let ties = TieRule { epsilon, range, free, obfuscation_km: 10.0 };
     let users =
         vec![user(0, [0.8, 0.2, 0.0, 0.65, 0.35, 0.0]), user(1, [0.5, 0.5, 0.0, 0.32, 0.68, 0.0])];
-    (Round { places: 5, columns: vec![0, 1, 2].into(), users, ties }, coords, epsilon)
+    (Round { places: 5, columns: [0, 1, 2].map(PlaceId::new).into(), users, ties }, coords, epsilon)
 }
 
 /// Five unordered pairs of rows are within 1.5 km (0 and 2 are not): ten ordered ones, times five places as the
@@ -236,7 +234,7 @@ fn far_pairs_are_bound_by_the_path_distance() {
     let built = build(by_name("lp").unwrap(), &city, &plan, &()).unwrap();
     let graph = geo_ind_graph(&city, &plan).unwrap();
     let mut beyond = 0;
-    for i in 0..city.places() as u32 {
+    for i in PlaceId::all(city.places()) {
         let here = built.row(i).unwrap();
         for (j, path_km) in graph.within(i, f64::INFINITY) {
             let there = built.row(j).unwrap();
@@ -255,7 +253,7 @@ fn one_violation_planted_between_two_users_is_caught() {
     let mut plan = plan(&city, 2.0, 2, 6);
     // Two users next door.
     let first = plan.users[0];
-    let neighbour = (0..city.places() as u32)
+    let neighbour = PlaceId::all(city.places())
         .filter(|&j| j != first)
         .min_by(|&a, &b| city.distance_km(first, a).total_cmp(&city.distance_km(first, b)));
     plan.users = vec![first, neighbour.unwrap()];
@@ -269,8 +267,8 @@ fn one_violation_planted_between_two_users_is_caught() {
     let Rows::Users(planted) = &mut mutant.rows else { unreachable!() };
     let columns = planted.columns.clone();
     let tied = |k: usize| {
-        let km = |i: u32| city.distance_km(i, columns[k]);
-        let far = |i: u32| planted.ties.factor((i, columns[k]), km(i), km(i)).is_some();
+        let km = |i: PlaceId| city.distance_km(i, columns[k]);
+        let far = |i: PlaceId| planted.ties.factor((i, columns[k]), km(i), km(i)).is_some();
         far(plan.users[0]) && far(plan.users[1]) && planted.users[0].values[k] > 0.0
     };
     let column = (0..columns.len()).find(|&k| tied(k)).expect("a report tied for both");
@@ -297,7 +295,7 @@ fn the_programme_of_a_round_does_not_grow_with_the_map() {
         plan.radii.obfuscation = 1.5;
         // The same spot on both maps.
         let centre = city.map().bounds().unwrap().centre();
-        plan.users = vec![city.index().nearest(centre).unwrap().0];
+        plan.users = vec![city.nearest(centre).unwrap().0];
         let built = build(by_name("lr-geo").unwrap(), &city, &plan, &()).unwrap();
         round(&built).columns.len()
     });
@@ -314,7 +312,7 @@ fn benders_and_column_generation_agree_on_a_round() {
             let mut plan = settings().unwrap();
             plan.radii.relevant_max = Some(12);
             let users = SplitMix::new(7).choose(city.places(), users);
-            plan.users = users.into_iter().map(|user| user as u32).collect();
+            plan.users = users.into_iter().map(PlaceId::at).collect();
             let [generated, decomposed] =
                 [Engine::ColumnGeneration, Engine::Benders].map(|engine| {
                     let plan = Plan { engine, ..plan.clone() };

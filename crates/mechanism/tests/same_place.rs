@@ -4,7 +4,7 @@
 #[path = "common/city.rs"]
 mod city;
 
-use lrgeo_geo::Coord;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_map::map::Map;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::laplace::Laplace;
@@ -37,7 +37,7 @@ fn every_kind_ends_where_most_places_are_at_one_spot() {
         for notion in [None, Some(Notion::AllPairs)] {
             let mut plan = Plan::new(&city, per_km(2.0));
             plan.notion = notion.unwrap_or(plan.notion);
-            plan.users = vec![3, 30];
+            plan.users = [3, 30].map(PlaceId::new).to_vec();
             for kind in REGISTRY {
                 match build(*kind, &city, &plan, &()) {
                     Ok(built) => assert!(verify(&built, &()).holds(), "{}", kind.name()),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::units::Length;
 use lrgeo_map::build::same_places;
 use lrgeo_map::map::{Map, TravelMode};
@@ -67,7 +68,7 @@ fn every_user_has_the_costs_of_its_own_way_and_all_share_one_y() {
     let mut plan = plan(&city);
     let place = 17;
     // Three people at one place who go differently, and one who switches.
-    plan.users = vec![place; 4];
+    plan.users = vec![PlaceId::new(place); 4];
     plan.shares =
         vec![vec![1.0, 0.0, 0.0], vec![0.0, 1.0, 0.0], vec![0.0, 0.0, 1.0], vec![0.2, 0.3, 0.5]];
     let built = build(by_name("lr-geo").unwrap(), &city, &plan, &()).unwrap();
@@ -81,9 +82,9 @@ fn every_user_has_the_costs_of_its_own_way_and_all_share_one_y() {
     let cost = |user: usize, way: usize| -> f64 {
         let matrix = &round.users[user];
         let losses = tables[way].upper(&matrix.relevant, &round.columns);
-        let prior = |at: usize| city.prior()[matrix.relevant[at / round.columns.len()] as usize];
+        let prior = |at: usize| city.prior()[matrix.relevant[at / round.columns.len()].index()];
         let terms = matrix.values.iter().zip(losses).enumerate();
-        let weight: f64 = matrix.relevant.iter().map(|&i| city.prior()[i as usize]).sum();
+        let weight: f64 = matrix.relevant.iter().map(|&i| city.prior()[i.index()]).sum();
         terms.map(|(at, (z, c))| prior(at) * z * c).sum::<f64>() / weight
     };
     let mut differ = false;
@@ -150,7 +151,7 @@ fn ways_that_do_not_fit_are_refused_with_advice() {
     let city = City::with_ways(map.clone(), map.version(), vec![drive(), on_foot()], vec![], &());
     let city = city.unwrap();
     let mut plan = plan(&city);
-    (plan.users, plan.shares) = (vec![3], vec![vec![0.7, 0.7]]);
+    (plan.users, plan.shares) = (vec![PlaceId::new(3)], vec![vec![0.7, 0.7]]);
     let error = build(by_name("lr-geo").unwrap(), &city, &plan, &()).err().unwrap().to_string();
     assert!(error.contains("shares") && error.contains("sum to one"), "{error}");
 }

@@ -3,6 +3,7 @@
 #[path = "common/city.rs"]
 mod city;
 
+use lrgeo_geo::PlaceId;
 use lrgeo_map::map::Map;
 use lrgeo_mechanism::spanner::Spanner;
 use lrgeo_mechanism::verify::{Method, verify, verify_by};
@@ -38,7 +39,7 @@ fn all_of_them_keep_their_promise_and_none_of_one_notion_beats_the_optimum() {
         for notion in [Plan::new(&city, per_km(epsilon)).notion, Notion::AllPairs] {
             let mut plan = Plan::new(&city, per_km(epsilon));
             plan.notion = notion;
-            plan.users = vec![3, 30, 60];
+            plan.users = [3, 30, 60].map(PlaceId::new).to_vec();
             let optimum = make("lp", &city, &plan);
             let best = optimum.proof.unwrap().lower_bound;
             for kind in REGISTRY {
@@ -84,7 +85,7 @@ fn a_planted_violation_is_caught_however_it_is_checked() {
     let places = city.places();
     for (row, extra) in [(0, 1e-3), (57, 1e-6), (119, 1e-9)] {
         let mut entries: Vec<f64> =
-            (0..places as u32).flat_map(|i| honest.row(i).unwrap()).collect();
+            PlaceId::all(places).flat_map(|i| honest.row(i).unwrap()).collect();
         let line = &mut entries[row * places..(row + 1) * places];
         let largest = (0..places).max_by(|&a, &b| line[a].total_cmp(&line[b])).unwrap();
         let least = (0..places)
@@ -111,13 +112,13 @@ fn integer_weights_satisfy_the_promise_exactly() {
         let plan = Plan::new(&city, per_km(epsilon));
         let built = make(name, &city, &plan);
         let rows: Vec<Vec<u128>> =
-            (0..60).map(|i| weights(&built.row(i).unwrap()).unwrap()).collect();
+            PlaceId::all(60).map(|i| weights(&built.row(i).unwrap()).unwrap()).collect();
         let reach = built.guarantee.notion.reach_km();
         let mut pairs = 0;
-        for i in 0..60u32 {
-            for j in (0..60u32).filter(|&j| j != i && city.distance_km(i, j) <= reach) {
+        for i in PlaceId::all(60) {
+            for j in PlaceId::all(60).filter(|&j| j != i && city.distance_km(i, j) <= reach) {
                 let factor = (epsilon * city.distance_km(i, j) * (1.0 - 1e-13)).exp();
-                let (a, b) = (&rows[i as usize], &rows[j as usize]);
+                let (a, b) = (&rows[i.index()], &rows[j.index()]);
                 assert!(
                     a.iter().zip(b).all(|(a, b)| at_most(*a, factor, *b)),
                     "{name}: rows {i} and {j}"
@@ -153,7 +154,7 @@ fn a_spanner_is_as_straight_as_it_says_also_around_holes_and_at_doubled_places()
     let mut keep = map.central_block(200);
     // A hole in the middle, and two places at one spot.
     let centre = map.bounds().unwrap().centre();
-    keep.retain(|&i| map.places[i as usize].coord.distance_km(centre) > 1.1);
+    keep.retain(|&i| map.places[i.index()].coord.distance_km(centre) > 1.1);
     let mut map = map.with_places(&keep);
     map.places[7].coord = map.places[8].coord;
     let city = city::of(map);
@@ -163,7 +164,7 @@ fn a_spanner_is_as_straight_as_it_says_also_around_holes_and_at_doubled_places()
     (0..n).for_each(|i| path[i * n + i] = 0.0);
     for link in &spanner.arcs {
         let (i, j) = (link.i as usize, link.j as usize);
-        assert_eq!(link.km, city.distance_km(link.i, link.j));
+        assert_eq!(link.km, city.distance_km(PlaceId::new(link.i), PlaceId::new(link.j)));
         path[i * n + j] = link.km;
         path[j * n + i] = link.km;
     }
@@ -177,7 +178,7 @@ fn a_spanner_is_as_straight_as_it_says_also_around_holes_and_at_doubled_places()
     let mut worst = 1.0f64;
     for i in 0..n {
         for j in (0..n).filter(|&j| j != i) {
-            let km = city.distance_km(i as u32, j as u32);
+            let km = city.distance_km(PlaceId::at(i), PlaceId::at(j));
             assert!(path[i * n + j] <= 1.05 * km * (1.0 + 1e-12), "{i} {j}");
             worst = worst.max(if km > 0.0 { path[i * n + j] / km } else { 1.0 });
         }
@@ -205,7 +206,7 @@ fn contradictions_are_refused_by_name() {
         ("lr-geo", "radii.exponential", |p| p.radii.exponential = 9.0),
         ("lr-geo", "radii.relevant", |p| p.radii.relevant = 0.3),
         ("lr-geo", "users", |p| p.users = vec![]),
-        ("lr-geo", "users", |p| p.users = vec![40]),
+        ("lr-geo", "users", |p| p.users = vec![PlaceId::new(40)]),
         ("lp", "epsilon", |p| p.epsilon = per_km(1e6)),
         ("lp", "epsilon", |p| p.epsilon = per_km(1e-9)),
         ("lp", "gamma", |p| p.notion = Notion::Within { gamma_km: 0.2 }),
@@ -213,7 +214,7 @@ fn contradictions_are_refused_by_name() {
     ];
     for (name, field, change) in cases {
         let mut wrong = plan.clone();
-        wrong.users = vec![1, 2];
+        wrong.users = [1, 2].map(PlaceId::new).to_vec();
         change(&mut wrong);
         let message = refused(name, &wrong).unwrap_or_else(|| panic!("{name} {field} accepted"));
         assert!(message.starts_with(field), "{field}: {message}");
@@ -229,10 +230,10 @@ fn contradictions_are_refused_by_name() {
 fn the_default_gamma_joins_all_places_even_one_far_away() {
     let map = city::demo_map(1, 500.0);
     let mut keep = map.central_block(60);
-    let far = (0..map.places.len() as u32)
+    let far = PlaceId::all(map.places.len())
         .max_by(|&a, &b| {
             let centre = map.bounds().unwrap().centre();
-            let km = |i: u32| map.places[i as usize].coord.distance_km(centre);
+            let km = |i: PlaceId| map.places[i.index()].coord.distance_km(centre);
             km(a).total_cmp(&km(b))
         })
         .unwrap();
@@ -241,7 +242,8 @@ fn the_default_gamma_joins_all_places_even_one_far_away() {
     let plan = Plan::new(&city, per_km(2.0));
     assert!(build(by_name("exp").unwrap(), &city, &plan, &()).is_ok());
     let Notion::Within { gamma_km } = plan.notion else { panic!("no gamma") };
-    let nearest = (0..60).map(|i| city.distance_km(i, 60)).fold(f64::INFINITY, f64::min);
+    let far = PlaceId::new(60);
+    let nearest = PlaceId::all(60).map(|i| city.distance_km(i, far)).fold(f64::INFINITY, f64::min);
     assert!(gamma_km >= nearest && gamma_km < 1.3 * nearest, "{gamma_km} {nearest}");
 }
 

@@ -12,11 +12,11 @@
 //! refuses with a [`Refusal`].
 //!
 //! ```
-//! use lrgeo_protocol::Digest;
+//! use lrgeo_protocol::{Digest, PlaceId};
 //! use lrgeo_protocol::encoding::Encoding;
 //! use lrgeo_protocol::quiet::{Report, ReportedPlace};
 //!
-//! let report = Report { map: Digest([7; 32]), place: ReportedPlace(42) };
+//! let report = Report { map: Digest([7; 32]), place: ReportedPlace(PlaceId::new(42)) };
 //! let bytes = Encoding::Cbor.encode(&report);
 //! assert_eq!(Encoding::Cbor.decode::<Report>(&bytes)?, report);
 //! # Ok::<(), lrgeo_protocol::encoding::Malformed>(())
@@ -29,7 +29,7 @@ pub mod public;
 pub mod quiet;
 mod refusal;
 
-pub use lrgeo_geo::Digest;
+pub use lrgeo_geo::{Digest, PlaceId};
 pub use refusal::{Reason, Refusal};
 
 /// The version of these messages, in every path and description; others are refused.

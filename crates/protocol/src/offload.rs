@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Digest;
+use crate::{Digest, PlaceId};
 
 /// The circle of the cost table around v_a, a random relevant place (Proposition 4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,7 +13,8 @@ pub struct Circle {
     /// The version of the map.
     pub map: Digest,
     /// The number of the place in its centre.
-    pub centre: u32,
+    #[cfg_attr(feature = "schema", schema(value_type = u32), param(value_type = u32))]
+    pub centre: PlaceId,
     /// Its radius.
     pub radius_km: f64,
 }
@@ -50,7 +51,8 @@ pub struct Join {
     /// How many relevant places.
     pub rows: u32,
     /// The numbers of the places that may be reported, ascending.
-    pub columns: Vec<u32>,
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<u32>))]
+    pub columns: Vec<PlaceId>,
     /// Distances between relevant places, row-major, in kilometres.
     pub between: Vec<f64>,
     /// Distances from relevant to reported places, row-major.
@@ -121,7 +123,8 @@ pub struct UserMatrix {
     /// The version of the map.
     pub map: Digest,
     /// The places that may be reported, ascending: those that were uploaded, and all others whose y is not zero.
-    pub columns: Vec<u32>,
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<u32>))]
+    pub columns: Vec<PlaceId>,
     /// The rows in the order of the upload, row-major.
     pub values: Vec<f64>,
     /// The y that tied entries hang on, one per column; `certificate.shared` says with whom it is shared.

@@ -7,13 +7,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::encoding::Encoding;
-use crate::{Digest, path};
+use crate::{Digest, PlaceId, path};
 
 /// The number of a place that was *drawn* from a row of a mechanism. Not where anybody is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(value_type = u32))]
 #[serde(transparent)]
-pub struct ReportedPlace(pub u32);
+pub struct ReportedPlace(pub PlaceId);
 
 /// A report, as the service gets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 //!
 //! `cargo run --example server_in_a_test -p lrgeo-server`
 
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::units::Length;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::path;
@@ -48,7 +49,7 @@ fn talk(address: &str) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         description.parameters.epsilon_per_km
     );
 
-    let report = Report { map: description.map, place: ReportedPlace(17) };
+    let report = Report { map: description.map, place: ReportedPlace(PlaceId::new(17)) };
     let sent = ureq::post(format!("{address}{}", path::REPORTS))
         .header("Content-Type", cbor.media_type())
         .header("Accept", cbor.media_type())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lrgeo_geo::Digest;
+use lrgeo_geo::{Digest, PlaceId};
 use lrgeo_map::graph::Metric;
 use lrgeo_map::map::Map;
 use lrgeo_map::progress::Progress;
@@ -265,17 +265,17 @@ impl Catalogue {
     pub fn circle(&self, circle: &Circle) -> refuse::Result<TableCircle> {
         let Circle { map, centre, radius_km } = *circle;
         refuse::other_map(map, self.map())?;
-        let Some(&centre) = self.city.coords().get(centre as usize) else {
+        let Some(&centre) = self.city.coords().get(centre.index()) else {
             return refuse::field("centre", "is not a place of the map");
         };
         if !(radius_km.is_finite() && radius_km > 0.0) {
             return refuse::field("radius_km", "must be a positive number of kilometres");
         }
-        let near = self.city.index().within(centre, radius_km);
+        let near = self.city.within(centre, radius_km);
         let mut ways = Vec::with_capacity(self.tables.len());
         for table in &self.tables {
             let places = table.places();
-            let mut cells: Vec<u32> = near.iter().map(|&(v, _)| places[v as usize].cell).collect();
+            let mut cells: Vec<u32> = near.iter().map(|(v, _)| places[v.index()].cell).collect();
             cells.sort_unstable();
             cells.dedup();
             if cells.len() > self.circle_cells {
@@ -297,13 +297,13 @@ impl Catalogue {
     }
 
     /// The targets by estimated travel distance: what the service would do for a user at `place`.
-    pub fn targets(&self, map: Digest, place: u32, limit: usize) -> refuse::Result<Targets> {
+    pub fn targets(&self, map: Digest, place: PlaceId, limit: usize) -> refuse::Result<Targets> {
         self.check_place(map, place)?;
         let map = self.city.map();
         let Some(travel) = self.travel() else {
             return refuse::because(Reason::Internal, "this service has no ways to targets");
         };
-        let row = travel.row(place as usize);
+        let row = travel.row(place.index());
         let mut order: Vec<usize> = (0..row.len()).collect();
         order.sort_by_key(|&l| (row[l], l));
         let target = |&l: &usize| {
@@ -315,9 +315,9 @@ impl Catalogue {
     }
 
     /// Refuses a place that this map does not have.
-    pub fn check_place(&self, map: Digest, place: u32) -> refuse::Result<()> {
+    pub fn check_place(&self, map: Digest, place: PlaceId) -> refuse::Result<()> {
         refuse::other_map(map, self.map())?;
-        match (place as usize) < self.city.places() {
+        match place.index() < self.city.places() {
             true => Ok(()),
             false => refuse::field("place", "is not a place of the map"),
         }
@@ -331,10 +331,10 @@ fn distances(city: &City) -> Option<&TravelMatrix> {
 }
 
 fn describe_ways(city: &City, tables: &[Arc<CostTable>]) -> Vec<WayDescription> {
-    let all = || 0..city.places() as u32;
+    let all = || PlaceId::all(city.places());
     let people: f64 = city.prior().iter().sum();
     let describe = |(way, table): (usize, &Arc<CostTable>)| {
-        let going = |v: u32| city.prior()[v as usize] * city.shares_at(v)[way];
+        let going = |v: PlaceId| city.prior()[v.index()] * city.shares_at(v)[way];
         WayDescription {
             name: city.ways()[way].name().to_owned(),
             share: all().map(going).sum::<f64>() / people,
@@ -369,7 +369,7 @@ fn parameters(plan: &Plan) -> Parameters {
 struct Tiles {
     published: SignedManifest,
     /// The places of each; none where noise for coordinates is all that was published.
-    members: Vec<Vec<u32>>,
+    members: Vec<Vec<PlaceId>>,
     /// That noise, where it was published with them.
     noise: Option<Vec<u8>>,
     /// The list of places and the tiles, by hash.

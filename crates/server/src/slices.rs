@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use lrgeo_geo::PlaceId;
 use lrgeo_map::table::CostTable;
 use lrgeo_mechanism::relevant::{geo_ind_graph, relevant_places};
 use lrgeo_mechanism::{City, Plan};
@@ -19,16 +20,16 @@ pub fn table_tiles(
     city: &City,
     plan: &Plan,
     tables: &[Arc<CostTable>],
-    members: &[Vec<u32>],
+    members: &[Vec<PlaceId>],
 ) -> Vec<File> {
     let graph = geo_ind_graph(city, plan);
-    let slice = |(tile, members): (usize, &Vec<u32>)| {
+    let slice = |(tile, members): (usize, &Vec<PlaceId>)| {
         let relevant =
             members.iter().flat_map(|&m| relevant_places(city, graph.as_deref(), plan, m));
-        let relevant: BTreeSet<u32> = relevant.collect();
+        let relevant: BTreeSet<PlaceId> = relevant.collect();
         let reach_km = plan.radii.obfuscation;
-        let in_range = |&i: &u32| city.index().within(city.coords()[i as usize], reach_km);
-        let reported: BTreeSet<u32> =
+        let in_range = |i: &PlaceId| city.within(city.coords()[i.index()], reach_km);
+        let reported: BTreeSet<PlaceId> =
             relevant.iter().flat_map(in_range).map(|(place, _)| place).collect();
         let part = |table: &Arc<CostTable>| {
             let (rows, columns) = (cells(table, &relevant), cells(table, &reported));
@@ -43,7 +44,7 @@ pub fn table_tiles(
 }
 
 /// The cells that stand for some places, ascending.
-fn cells(table: &CostTable, places: &BTreeSet<u32>) -> Vec<u32> {
-    let cells = places.iter().map(|&place| table.places()[place as usize].cell);
+fn cells(table: &CostTable, places: &BTreeSet<PlaceId>) -> Vec<u32> {
+    let cells = places.iter().map(|place| table.places()[place.index()].cell);
     cells.collect::<BTreeSet<u32>>().into_iter().collect()
 }

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lrgeo_geo::Digest;
+use lrgeo_geo::{Digest, PlaceId};
 use lrgeo_protocol::Refusal;
 use lrgeo_protocol::encoding::Encoding;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, TableHandle};
@@ -252,12 +252,12 @@ impl Store {
 
     /// Counts a report of a place. How often each place was reported is all that is kept: no time,
     /// no sender.
-    pub fn count_report(&self, map: Digest, place: u32) -> Result<u64, ServerError> {
+    pub fn count_report(&self, map: Digest, place: PlaceId) -> Result<u64, ServerError> {
         let run = || -> Result<u64, redb::Error> {
             let write = self.database.begin_write()?;
             let total = {
                 let mut reports = write.open_table(REPORTS)?;
-                let key = (map.0.as_slice(), place);
+                let key = (map.0.as_slice(), place.number());
                 let count = reports.get(key)?.map_or(0, |count| count.value()) + 1;
                 reports.insert(key, count)?;
                 let mut totals = write.open_table(TOTALS)?;

@@ -33,7 +33,7 @@ pub fn check(
         ));
     }
     let places = catalogue.city.places();
-    if columns.is_empty() || columns.last().is_some_and(|&k| k as usize >= places) {
+    if columns.is_empty() || columns.last().is_some_and(|k| k.index() >= places) {
         return refuse::field("columns", "must be places of the map, at least one");
     }
     if !columns.windows(2).all(|pair| pair[0] < pair[1]) {

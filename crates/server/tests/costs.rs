@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use common::{Running, Scratch, Users, config, map};
-use lrgeo_geo::Coord;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_map::utility::LossMatrix;
 use lrgeo_mechanism::verify::by_distance;
 use lrgeo_mechanism::{Built, City};
@@ -54,7 +54,7 @@ fn published(data: &Path) -> Built {
 /// What the rows of a mechanism cost somebody anywhere.
 fn cost(built: &Built, losses: &[f64]) -> f64 {
     let row = |place: usize| {
-        let row = built.row(place as u32).unwrap();
+        let row = built.row(PlaceId::at(place)).unwrap();
         let expected = row.iter().zip(&losses[place * PLACES..]).map(|(z, loss)| z * loss);
         built.prior[place] * expected.sum::<f64>()
     };

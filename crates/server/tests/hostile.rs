@@ -5,6 +5,7 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::{Running, Scratch, Users, config, map};
+use lrgeo_geo::PlaceId;
 use lrgeo_mechanism::lr_geo::coefficients::Coefficients;
 use lrgeo_mechanism::lr_geo::round::Programme;
 use lrgeo_mechanism::relevant::TieRule;
@@ -60,6 +61,7 @@ fn equidistant(
         (0..rows).flat_map(|_| columns.iter().map(|&k| of(k))).collect::<Vec<f64>>()
     };
     let (towards, cost) = (repeated(&towards_km), repeated(&price));
+    let columns = columns.into_iter().map(PlaceId::new).collect();
     Join { map: users.map(), rows: rows as u32, columns, between, towards, cost }
 }
 
@@ -140,7 +142,7 @@ fn strangers_do_not_make_an_honest_user_pay() {
         assert_eq!(shared, expected);
         for (matrix, y) in matrices.iter().filter_map(|matrix| Some((matrix, y?))) {
             let sent = matrix.columns.iter().zip(&matrix.y);
-            assert!(sent.into_iter().all(|(&k, sent)| y[k as usize] == *sent));
+            assert!(sent.into_iter().all(|(&k, sent)| y[k.index()] == *sent));
             assert_eq!(matrix.certificate.users, 1);
         }
     }

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::rng::SplitMix;
 use lrgeo_geo::units::Length;
 use lrgeo_map::map::Map;
@@ -26,10 +27,10 @@ struct Off {
 
 impl Off {
     /// Of the rows of some users, each as likely as another.
-    fn of(city: &City, users: &[u32], mut row: impl FnMut(u32) -> Vec<f64>) -> Self {
+    fn of(city: &City, users: &[PlaceId], mut row: impl FnMut(PlaceId) -> Vec<f64>) -> Self {
         let mut all: Vec<(f64, f64)> = Vec::new();
         for &user in users {
-            let far = |(k, z): (usize, f64)| (city.distance_km(user, k as u32), z);
+            let far = |(k, z): (usize, f64)| (city.distance_km(user, PlaceId::at(k)), z);
             all.extend(row(user).into_iter().enumerate().map(far));
         }
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -47,7 +48,7 @@ impl Off {
 }
 
 /// People drawn from the prior.
-fn people(city: &City, count: usize) -> Vec<u32> {
+fn people(city: &City, count: usize) -> Vec<PlaceId> {
     let mut random = SplitMix::new(7);
     let one = |_| {
         let mut left = random.unit();
@@ -55,13 +56,13 @@ fn people(city: &City, count: usize) -> Vec<u32> {
             left -= p;
             left <= 0.0
         });
-        found.unwrap_or(0) as u32
+        PlaceId::at(found.unwrap_or(0))
     };
     (0..count).map(one).collect()
 }
 
 /// What phones do in mode `local` with this server's plan.
-fn local(city: &City, plan: &Plan, users: &[u32]) -> Off {
+fn local(city: &City, plan: &Plan, users: &[PlaceId]) -> Off {
     let begun = Instant::now();
     let mut plan = plan.clone();
     plan.gap = Some(1e-3);

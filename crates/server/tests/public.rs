@@ -5,6 +5,7 @@ mod common;
 
 use common::{Running, Scratch, bearer, config, map};
 use lrgeo_geo::Digest;
+use lrgeo_geo::PlaceId;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::TableCircle;
 use lrgeo_protocol::public::{MapDescription, Received, TableTile, Targets};
@@ -139,12 +140,12 @@ fn reports_are_counted_and_answered() {
     let about = description(&server);
     let report = |place| Report { map: about.map, place: ReportedPlace(place) };
     for n in 1..=3 {
-        let received: Received = server.post_json(path::REPORTS, &report(4)).json();
+        let received: Received = server.post_json(path::REPORTS, &report(PlaceId::new(4))).json();
         assert_eq!(received.reports, n);
     }
     server.stop();
     let server = Running::start(map(30), &scratch.0, &config(2));
-    let received: Received = server.post_json(path::REPORTS, &report(5)).json();
+    let received: Received = server.post_json(path::REPORTS, &report(PlaceId::new(5))).json();
     assert_eq!(received.reports, 4, "counts survive the process");
 
     let path = format!("{}?map={}&place=4&limit=5", path::TARGETS, about.map);
@@ -265,7 +266,7 @@ fn the_openapi_document_is_what_the_handlers_do() {
                 ("get", _) => server.get(&path, &[("authorization", &bearer(&ticket))]),
                 ("post", path::ROUNDS) => server.post_json(&path, &upload),
                 ("post", path::REPORTS) => {
-                    let report = Report { map: about.map, place: ReportedPlace(3) };
+                    let report = Report { map: about.map, place: ReportedPlace(PlaceId::new(3)) };
                     server.post_json(&path, &report)
                 }
                 other => panic!("{other:?} is not tried by this test"),
@@ -296,7 +297,7 @@ fn messages_are_the_same_in_both_encodings_over_the_wire() {
     let scratch = Scratch::new();
     let server = Running::start(map(30), &scratch.0, &config(1));
     let about = description(&server);
-    let report = Report { map: about.map, place: ReportedPlace(1) };
+    let report = Report { map: about.map, place: ReportedPlace(PlaceId::new(1)) };
     for (encoding, media) in Encoding::ALL {
         let answer = server.post(path::REPORTS, media, &encoding.encode(&report));
         assert_eq!(answer.status, 200, "{}", answer.text());

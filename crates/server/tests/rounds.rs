@@ -4,6 +4,7 @@ mod common;
 
 use common::{Running, Scratch, Users, bearer, config, map};
 use lrgeo_geo::Digest;
+use lrgeo_geo::PlaceId;
 use lrgeo_mechanism::verify::by_distance;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{Join, Joined, Phase, Shared, TicketState, UserMatrix};
@@ -28,7 +29,7 @@ fn all_at_once(server: &Running, users: &Users, places: &[u32]) -> Vec<(Join, Us
 }
 
 /// The y of a matrix by place, where it is not zero.
-fn shared_y(matrix: &UserMatrix) -> Vec<(u32, f64)> {
+fn shared_y(matrix: &UserMatrix) -> Vec<(PlaceId, f64)> {
     let columns = matrix.columns.iter().copied().zip(matrix.y.iter().copied());
     columns.filter(|(_, y)| *y > 0.0).collect()
 }
@@ -66,7 +67,7 @@ fn ten_users_are_one_round_and_both_engines_agree() {
         }
         let mine = |(upload, matrix): &(Join, UserMatrix)| -> f64 {
             let width = matrix.columns.len();
-            let at = |k: &u32| matrix.columns.binary_search(k).unwrap();
+            let at = |k: &PlaceId| matrix.columns.binary_search(k).unwrap();
             let cost = |(n, c): (usize, &f64)| {
                 let (row, column) = (n / upload.columns.len(), n % upload.columns.len());
                 c * matrix.values[row * width + at(&upload.columns[column])]
@@ -167,7 +168,7 @@ fn who_cannot_be_served_does_not_hold_up_the_others() {
     let server = Running::start(map(30), &scratch.0, &config(2));
     // Two rows whose every report is tied, twice as likely in one as in the other: they cannot both
     // sum to one.
-    let columns: Vec<u32> = (0..30).collect();
+    let columns = PlaceId::all(30).collect();
     let far = 1.9;
     let mut towards = vec![far; 30];
     towards.extend(vec![far - 0.5; 30]);
@@ -267,12 +268,17 @@ fn bad_uploads_are_refused_by_field_and_the_server_goes_on() {
         ("many rows", with(&|j| j.rows = 31), Reason::TooLarge, None),
         (
             "many pairs",
-            with(&|j| (j.rows, j.columns) = (30, (0..31).collect())),
+            with(&|j| (j.rows, j.columns) = (30, PlaceId::all(31).collect())),
             Reason::TooLarge,
             None,
         ),
         ("order", with(&|j| j.columns.reverse()), Reason::InvalidField, Some("columns")),
-        ("unknown", with(&|j| j.columns[width - 1] = 30), Reason::InvalidField, Some("columns")),
+        (
+            "unknown",
+            with(&|j| j.columns[width - 1] = PlaceId::new(30)),
+            Reason::InvalidField,
+            Some("columns"),
+        ),
         ("none", with(&|j| j.columns.clear()), Reason::InvalidField, Some("columns")),
         ("dear", with(&|j| j.cost[0] = 1e9), Reason::InvalidField, Some("cost")),
         ("map", with(&|j| j.map = Digest([1; 32])), Reason::OtherMap, Some("map")),

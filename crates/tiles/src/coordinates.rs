@@ -19,7 +19,7 @@
 //! **Coordinates are whole steps of 1e-7 degrees**, a centimetre, as phones give them. Between real numbers that are ever so close no
 //! arithmetic with rounding could keep a promise.
 
-use lrgeo_geo::{Coord, Invalid};
+use lrgeo_geo::{Coord, Invalid, PlaceId};
 
 use crate::plane::{Plane, Point};
 use crate::sample::FLOOR;
@@ -91,7 +91,7 @@ pub struct LatticeNoise {
     /// The outcomes.
     pub lattice: Lattice,
     /// The place that each square is reported as, row by row.
-    pub reports: Vec<u32>,
+    pub reports: Vec<PlaceId>,
     /// The places of the map.
     places: Vec<Coord>,
     /// Which of them are ever reported.
@@ -105,7 +105,7 @@ impl LatticeNoise {
         centre: Coord,
         area: [f64; 4],
         lattice: Lattice,
-        reports: Vec<u32>,
+        reports: Vec<PlaceId>,
         places: Vec<Coord>,
     ) -> Result<Self, Invalid> {
         lattice.validate()?;
@@ -118,7 +118,7 @@ impl LatticeNoise {
         if reports.len() as u64 != columns * rows {
             return broken("its table is not one report per square");
         }
-        if reports.iter().any(|&place| place as usize >= places.len()) {
+        if reports.iter().any(|place| place.index() >= places.len()) {
             return broken("its table names a place that the map does not have");
         }
         let present = present(&reports, places.len());
@@ -151,7 +151,7 @@ impl LatticeNoise {
         {
             self.sum_squares(point, at, &mut line);
             for (&report, sum) in reports.iter().zip(&line) {
-                row[report as usize] += sum;
+                row[report.index()] += sum;
                 total += sum;
             }
         }
@@ -162,7 +162,7 @@ impl LatticeNoise {
     }
 
     /// How likely a report is from each place, up to a factor: S is flat.
-    pub fn likelihood(&self, report: u32, out: &mut [f64]) {
+    pub fn likelihood(&self, report: PlaceId, out: &mut [f64]) {
         let plane = Plane::at(self.centre);
         let points: Vec<Point> =
             self.places.iter().map(|&at| plane.project(at.rounded())).collect();
@@ -192,8 +192,8 @@ impl LatticeNoise {
     }
 }
 
-fn present(reports: &[u32], places: usize) -> Vec<bool> {
+fn present(reports: &[PlaceId], places: usize) -> Vec<bool> {
     let mut present = vec![false; places];
-    reports.iter().for_each(|&place| present[place as usize] = true);
+    reports.iter().for_each(|place| present[place.index()] = true);
     present
 }

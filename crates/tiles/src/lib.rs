@@ -51,7 +51,7 @@ pub use grid::{Grid, MOST_CELLS};
 pub use issued::Issued;
 pub use key::{PublicKey, SecretKey};
 pub use likely::{Likely, likely_places};
-pub use lrgeo_geo::Digest;
+pub use lrgeo_geo::{Digest, PlaceId};
 pub use manifest::{Check, FORMAT_NAME, FileEntry, Manifest, Optimum, Promise, TileEntry};
 pub use noise::encode_noise;
 pub use notion::{Cover, Guarantee, Notion};

@@ -7,7 +7,7 @@ use crate::Guarantee;
 use crate::coordinates::LatticeNoise;
 use crate::noise::decode_noise;
 use crate::tile::promise;
-use crate::{Digest, FORMAT, Grid, Link, MOST_PLACES, Places, Tile, TileError};
+use crate::{Digest, FORMAT, Grid, Link, MOST_PLACES, PlaceId, Places, Tile, TileError};
 
 /// Stands first in every manifest.
 pub const FORMAT_NAME: &str = "lrgeo tiles";
@@ -227,7 +227,7 @@ impl Manifest {
     }
 
     /// The places of every tile, ascending, worked out from the grid and the list of places alone.
-    pub fn members(&self, places: &Places) -> Result<Vec<Vec<u32>>, TileError> {
+    pub fn members(&self, places: &Places) -> Result<Vec<Vec<PlaceId>>, TileError> {
         let wrong = |field, reason: &str| TileError::malformed(FILE, field, reason);
         if self.tiles.is_empty() {
             return Ok(Vec::new());
@@ -236,9 +236,10 @@ impl Manifest {
         for (place, &at) in places.coords().iter().enumerate() {
             let tile = self.tile_of(at).and_then(|tile| members.get_mut(tile));
             tile.ok_or_else(|| wrong("grid", "has no tile for one of its places"))?
-                .push(place as u32);
+                .push(PlaceId::at(place));
         }
-        let same = |(tile, members): (&TileEntry, &Vec<u32>)| tile.places as usize == members.len();
+        let same =
+            |(tile, members): (&TileEntry, &Vec<PlaceId>)| tile.places as usize == members.len();
         match self.tiles.iter().zip(&members).all(same) {
             true => Ok(members),
             false => Err(wrong("tiles", "do not hold the places that the grid puts into them")),
@@ -247,7 +248,12 @@ impl Manifest {
 
     /// Reads a tile: [`Tile::open`], and that it is this one, of this map and mechanism, with exactly the places
     /// that [`Manifest::members`] puts into it.
-    pub fn open_tile(&self, tile: usize, members: &[u32], bytes: &[u8]) -> Result<Tile, TileError> {
+    pub fn open_tile(
+        &self,
+        tile: usize,
+        members: &[PlaceId],
+        bytes: &[u8],
+    ) -> Result<Tile, TileError> {
         const FILE: &str = "tile";
         let wrong = |field, reason: &str| Err(TileError::malformed(FILE, field, reason));
         let Some(entry) = self.tiles.get(tile) else {

@@ -42,7 +42,7 @@ pub(crate) fn decode_noise(
     let numbers = file.numbers::<f64>("numbers", 11)?;
     let counts = file.numbers::<u32>("counts", 3)?;
     let squares = (counts[0] as usize).saturating_mul(counts[1] as usize);
-    let reports = file.numbers::<u32>("reports", squares)?;
+    let reports = file.numbers("reports", squares)?;
     file.end()?;
     let wrong = |error: lrgeo_geo::Invalid| TileError::malformed(FILE, "numbers", error);
     let centre = Coord::new(numbers[1], numbers[2]);

@@ -5,7 +5,7 @@ use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::twins::twins;
 
 use crate::bytes::{Cursor, put};
-use crate::{Digest, FORMAT, TileError};
+use crate::{Digest, FORMAT, PlaceId, TileError};
 
 const MAGIC: &[u8; 8] = b"LRPLACES";
 const FILE: &str = "places";
@@ -64,8 +64,8 @@ impl Places {
     }
 
     /// The place that somebody at `at` counts as being at, and how far it is in kilometres.
-    pub fn nearest(&self, at: Coord) -> Option<(u32, f64)> {
-        self.index.nearest(at)
+    pub fn nearest(&self, at: Coord) -> Option<(PlaceId, f64)> {
+        self.index.nearest(at).map(|(place, km)| (PlaceId::new(place), km))
     }
 }
 

@@ -1,6 +1,6 @@
 //! How far off a report may be, by what everybody knows.
 
-use lrgeo_geo::Coord;
+use lrgeo_geo::{Coord, PlaceId};
 
 /// With this probability the true position is within the radius that is given with a report.
 pub const HELD: f64 = 0.95;
@@ -10,11 +10,11 @@ pub fn posterior_radius_km(
     coords: &[Coord],
     prior: &[f64],
     likelihood: &[f64],
-    report: u32,
+    report: PlaceId,
 ) -> f64 {
     let even = prior.iter().all(|p| *p == 0.0);
     let weight = |i: usize| likelihood[i] * if even { 1.0 } else { prior[i] };
-    let from = coords[report as usize];
+    let from = coords[report.index()];
     let mut joint: Vec<(f64, f64)> =
         (0..coords.len()).map(|i| (coords[i].distance_km(from), weight(i))).collect();
     joint.sort_by(|a, b| a.0.total_cmp(&b.0));

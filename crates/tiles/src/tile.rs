@@ -5,7 +5,7 @@ use crate::places::expect_kind;
 use crate::sample::weights;
 use crate::verify::drawn;
 use crate::{
-    Cover, Digest, Distribution, Epsilon, FORMAT, Guarantee, MOST_PLACES, Notion, Places,
+    Cover, Digest, Distribution, Epsilon, FORMAT, Guarantee, MOST_PLACES, Notion, PlaceId, Places,
     SparseMatrix, TileError,
 };
 
@@ -25,14 +25,14 @@ pub struct Tile {
     /// The mechanism that the rows are from.
     pub mechanism: Digest,
     /// The numbers of the places, ascending; the list of places says where they are.
-    pub places: Vec<u32>,
+    pub places: Vec<PlaceId>,
     /// Their rows over all places of the map.
     pub rows: SparseMatrix,
 }
 
 impl Tile {
     /// The exact row of a place over all places of the map; `None` where it is not in this tile.
-    pub fn row(&self, place: u32) -> Option<Distribution> {
+    pub fn row(&self, place: PlaceId) -> Option<Distribution> {
         let row = self.places.binary_search(&place).ok()?;
         let mut out = vec![0.0; self.rows.present.len()];
         self.rows.fill_row(row, &mut out);
@@ -89,8 +89,8 @@ impl Tile {
         if rows == 0 || rows > MOST_PLACES {
             return Err(wrong("number of places", "is none, or more than a phone can check"));
         }
-        let places = file.numbers::<u32>("places", rows)?;
-        let known = places.iter().all(|&place| (place as usize) < columns);
+        let places = file.numbers::<PlaceId>("places", rows)?;
+        let known = places.iter().all(|place| place.index() < columns);
         if !known || !places.windows(2).all(|w| w[0] < w[1]) {
             return Err(wrong("places", "are out of order or not on the map"));
         }
@@ -144,7 +144,7 @@ pub fn check_rows(tiles: &[Tile], places: &Places, guarantee: &Guarantee) -> Res
             tile.rows.fill_row(index, &mut row);
             let row = Distribution::new(row).map_err(wrong)?;
             rows.push(weights(&row).map_err(wrong)?);
-            coords.push(places.coords()[place as usize]);
+            coords.push(places.coords()[place.index()]);
         }
     }
     let finding = drawn(rows, &coords, guarantee.epsilon, guarantee.notion.reach_km());

@@ -11,6 +11,7 @@ mod twin;
 
 use city::PLACES;
 use files::golden;
+use lrgeo_geo::PlaceId;
 use lrgeo_tiles::{Digest, FileEntry, Manifest, Places, Tile, TileError, check_rows, encode_noise};
 use twin::{Twin, one_bit_off};
 
@@ -116,7 +117,7 @@ fn open_tile(bytes: &[u8]) -> Result<Tile, TileError> {
 #[test]
 fn a_tile_with_all_entries() {
     let kept = golden(FOLDER, "tile-all.hex", &city::tile(0).encode());
-    let read = city::manifest().open_tile(0, &[0, 1, 2, 3, 4, 5], &kept).unwrap();
+    let read = city::manifest().open_tile(0, &[0, 1, 2, 3, 4, 5].map(PlaceId::new), &kept).unwrap();
     assert_eq!(read, city::tile(0));
 
     // magic 0, version 8, map 12, mechanism 44, columns 76, rows 80, places 84, marks 108, tails 110, encoding 158, values 162.
@@ -174,7 +175,8 @@ fn a_tile_with_all_entries() {
 #[test]
 fn a_tile_with_listed_entries() {
     let kept = golden(FOLDER, "tile-listed.hex", &city::tile(1).encode());
-    let read = city::manifest().open_tile(1, &[6, 7, 8, 9, 10, 11], &kept).unwrap();
+    let read =
+        city::manifest().open_tile(1, &[6, 7, 8, 9, 10, 11].map(PlaceId::new), &kept).unwrap();
     assert_eq!(read, city::tile(1));
 
     // As above up to the encoding at 158, then row lengths from 162, columns from 186, values.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use lrgeo_evaluation::adversary::{Adversary, blind};
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::units::Length;
 use lrgeo_mechanism::verify::Examined;
 use lrgeo_mechanism::{Built, City, Mechanism, Plan, REGISTRY, by_name};
@@ -146,7 +147,7 @@ impl Compare {
         Ok(())
     }
 
-    fn plans(&self, users: &[u32]) -> Result<Vec<(&'static str, Plan)>, Failure> {
+    fn plans(&self, users: &[PlaceId]) -> Result<Vec<(&'static str, Plan)>, Failure> {
         let mut plans = Vec::new();
         if self.settings != Which::Practical {
             plans.push(("paper", Plan::paper()?));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::units::Length;
 use lrgeo_server::Catalogue;
 use lrgeo_show::demo::demo_city;
@@ -43,7 +44,7 @@ impl Account {
         seconds: [f64; 2],
     ) -> Result<Self, Failure> {
         let city = &catalogue.city;
-        let places: Vec<u32> = (0..city.places() as u32).collect();
+        let places: Vec<PlaceId> = PlaceId::all(city.places()).collect();
         let table = city.table(catalogue.plan.division, &())?;
         let (lower, upper) = (table.lower(&places, &places), table.upper(&places, &places));
         let mean = |values: &[f64]| {

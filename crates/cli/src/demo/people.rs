@@ -6,7 +6,7 @@ use lrgeo_client::http::Http;
 use lrgeo_client::policy::Protects;
 use lrgeo_client::state::StateFile;
 use lrgeo_client::{Client, ClientError, Mode, Outcome};
-use lrgeo_geo::Coord;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_server::Catalogue;
 use lrgeo_tiles::sample::{SystemRandomness, Urn};
 use lrgeo_tiles::{Distribution, DrawError};
@@ -75,8 +75,8 @@ pub fn use_the_service(
             at,
             target,
             estimated_km: answered.map_or(f64::NAN, |answer| answer.estimated_km),
-            loss_km: city.utility().loss(place as u32, outcome.report),
-            moved_km: city.distance_km(place as u32, outcome.report),
+            loss_km: city.utility().loss(PlaceId::at(place), outcome.report),
+            moved_km: city.distance_km(PlaceId::at(place), outcome.report),
             true_km: travel
                 .map_or(f64::NAN, |travel| f64::from(travel.row(place)[target]) * travel.scale()),
             same_again: again.report == outcome.report && again.spent_per_km == 0.0,

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
+use lrgeo_geo::PlaceId;
 use lrgeo_map::export::parquet::{self, LongTable};
 use lrgeo_map::export::{geojson, losses_csv, losses_npy, places_csv, targets_csv};
 use lrgeo_map::import::read_losses;
@@ -103,9 +104,9 @@ fn long_costs(
     out: &mut (dyn Write + Send),
 ) -> std::io::Result<()> {
     let mut table = LongTable::new(out, "cost")?;
-    let reports: Vec<u32> = (0..map.places.len() as u32).collect();
+    let reports: Vec<PlaceId> = PlaceId::all(map.places.len()).collect();
     for (i, place) in map.places.iter().enumerate() {
-        let row = losses.losses(&[i as u32], &reports);
+        let row = losses.losses(&[reports[i]], &reports);
         for (report, cost) in map.places.iter().zip(row) {
             table.entry(&place.id, &report.id, cost)?;
         }

@@ -109,7 +109,7 @@ fn each_row(
     let mut row = vec![0.0; built.coords.len()];
     for (index, place) in built.rows.deployed().into_iter().enumerate() {
         built.rows.fill(index, &mut row);
-        act(place as usize, &row)?;
+        act(place.index(), &row)?;
     }
     Ok(())
 }

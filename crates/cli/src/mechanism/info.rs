@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::spacing::spacing_km;
 use lrgeo_mechanism::meaning::Meaning;
 use lrgeo_mechanism::stand_in::STOPPED_EARLY;
@@ -57,7 +58,7 @@ fn meaning(built: &Built) -> Result<Meaning, MechanismError> {
         return Ok(meaning);
     }
     let row = |place: usize| {
-        let row = built.row(place as u32).map(Distribution::into_vec);
+        let row = built.row(PlaceId::at(place)).map(Distribution::into_vec);
         row.ok_or(MechanismError::Row { row: place, reason: "is missing" })
     };
     meaning.with_rows(&built.coords, &built.prior, &row)

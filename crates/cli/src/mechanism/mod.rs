@@ -12,10 +12,10 @@ pub use users::Users;
 use std::path::Path;
 
 use clap::Subcommand;
-use lrgeo_geo::Coord;
 use lrgeo_geo::Digest;
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::spacing::{reach_km, spacing_km};
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_map::map::Map;
 use lrgeo_mechanism::verify::Verified;
 use lrgeo_mechanism::{Built, MechanismError, Rows};
@@ -100,9 +100,9 @@ impl Reach {
 
     /// The place that a position belongs to. Positions that no place reaches are not on the map, and nothing is promised to
     /// them; the message does not repeat them.
-    pub fn place_at(&self, at: Coord, field: &'static str) -> Result<u32, MechanismError> {
+    pub fn place_at(&self, at: Coord, field: &'static str) -> Result<PlaceId, MechanismError> {
         match self.index.nearest(at) {
-            Some((place, km)) if km <= self.km => Ok(place),
+            Some((place, km)) if km <= self.km => Ok(PlaceId::new(place)),
             _ => Err(MechanismError::Invalid {
                 field,
                 reason: format!("lies outside the map: no place within {:.2} km", self.km),

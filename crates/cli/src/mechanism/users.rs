@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use lrgeo_evaluation::attack::suite::random_users;
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::rng::SplitMix;
 use lrgeo_mechanism::{City, Geography, MechanismError};
 
@@ -22,7 +23,7 @@ pub enum Users {
 }
 
 /// A place, and how often each way is gone from it where that was said.
-type Person = (u32, Option<Vec<f64>>);
+type Person = (PlaceId, Option<Vec<f64>>);
 
 impl FromStr for Users {
     type Err = String;
@@ -40,13 +41,17 @@ impl FromStr for Users {
 
 impl Users {
     /// Their places. What stands in the file is nobody's business: messages name lines only.
-    pub fn places(&self, city: &City, seed: u64) -> Result<Vec<u32>, Failure> {
+    pub fn places(&self, city: &City, seed: u64) -> Result<Vec<PlaceId>, Failure> {
         Ok(self.with_ways(city, seed)?.0)
     }
 
     /// Their places, and how often each goes each way of the city: as the file says after the place, else as people at that
     /// place do. Random users each go one way, drawn likewise.
-    pub fn with_ways(&self, city: &City, seed: u64) -> Result<(Vec<u32>, Vec<Vec<f64>>), Failure> {
+    pub fn with_ways(
+        &self,
+        city: &City,
+        seed: u64,
+    ) -> Result<(Vec<PlaceId>, Vec<Vec<f64>>), Failure> {
         let ids: Vec<&str> = city.map().places.iter().map(|place| place.id.as_str()).collect();
         let ways: Vec<&str> = city.ways().iter().map(|way| way.name()).collect();
         let people = self.among(city, &ids, &ways, seed)?;
@@ -66,7 +71,7 @@ impl Users {
         places: &Geography,
         ids: &[&str],
         seed: u64,
-    ) -> Result<Vec<u32>, Failure> {
+    ) -> Result<Vec<PlaceId>, Failure> {
         let people = self.among(places, ids, &[], seed)?;
         Ok(people.into_iter().map(|(place, _)| place).collect())
     }
@@ -104,7 +109,7 @@ impl Users {
             };
             let named = ids.iter().position(|id| *id == line);
             let place = match (named, coord(line)) {
-                (Some(place), _) => place as u32,
+                (Some(place), _) => PlaceId::at(place),
                 (None, Ok(at)) => reach.place_at(at, "users").map_err(|error| {
                     wrong_line(number, error.to_string().trim_start_matches("users: "))
                 })?,

@@ -182,9 +182,9 @@ impl Blur {
     /// A point of the lattice: its row, then itself; or, once in 10^12 times, any on Earth.
     fn outcome(&self, around: &Around<'_>, draws: &mut dyn Draws) -> Result<Coord, DrawError> {
         let none = || DrawError::Invalid(Invalid::new("row", "has no such point"));
-        let row = draws.report(&around.rows()?)? as usize;
+        let row = draws.entry(&around.rows()?)?;
         if let Some(points) = around.points(row)? {
-            let point = draws.report(&points)? as usize;
+            let point = draws.entry(&points)?;
             return around.outcome(row, point).ok_or_else(none);
         }
         loop {

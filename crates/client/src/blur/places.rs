@@ -1,7 +1,7 @@
 //! Public places to report instead of points of a lattice: where people are, as far as everybody knows.
 
 use lrgeo_geo::spacing::{reach_km, spacing_km};
-use lrgeo_geo::{Coord, Invalid};
+use lrgeo_geo::{Coord, Invalid, PlaceId};
 use lrgeo_tiles::earth::EarthNoise;
 use lrgeo_tiles::posterior_radius_km;
 
@@ -58,7 +58,7 @@ impl PublicPlaces {
         let costs: Vec<f64> = likely.iter().map(cost).collect();
         let best = (0..likely.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b]))?;
         let best = likely[best];
-        let km = posterior_radius_km(&self.coords, &self.prior, &likelihood, best as u32);
+        let km = posterior_radius_km(&self.coords, &self.prior, &likelihood, PlaceId::at(best));
         // People stand anywhere around their places.
         Some((self.coords[best], km + reach_km(self.spacing_km)))
     }

@@ -1,5 +1,6 @@
 //! Is the matrix that the server sent one to draw from? Nothing of it is believed.
 
+use lrgeo_geo::PlaceId;
 use lrgeo_mechanism::relevant::TieRule;
 use lrgeo_mechanism::rows::{self, Round};
 use lrgeo_mechanism::verify::promised;
@@ -63,7 +64,7 @@ pub fn check(described: &Described, upload: &Upload, answer: UserMatrix) -> Resu
     // Who says that the public y was taken is held to it: then no stranger had a part in this matrix.
     if certificate.shared == Shared::PublicY {
         let public = described.description.local.as_ref().map(|local| &local.y);
-        let same = |(&k, &y): (&u32, &f64)| public.is_some_and(|public| public[k as usize] == y);
+        let same = |(k, &y): (&PlaceId, &f64)| public.is_some_and(|public| public[k.index()] == y);
         if !round.columns.iter().zip(&y).all(same) {
             return Err(wrong("y", "is not the public one that it is said to be"));
         }
@@ -75,7 +76,7 @@ pub fn check(described: &Described, upload: &Upload, answer: UserMatrix) -> Resu
 /// `z_ik = y_k f_ik` where it is tied (Eq. 18), with the constant that every entry is raised by.
 fn check_ties(described: &Described, round: &Round, ties: &TieRule, y: &[f64]) -> Result<(), Lie> {
     let user = &round.users[0];
-    let km = |i: u32, k: u32| described.geography.distance_km(i, k);
+    let km = |i: PlaceId, k: PlaceId| described.geography.distance_km(i, k);
     for (index, &place) in user.relevant.iter().enumerate() {
         for ((&k, &z), &y) in round.columns.iter().zip(user.row(index)).zip(y) {
             let Some(factor) = ties.factor((place, k), km(place, k), km(user.place, k)) else {

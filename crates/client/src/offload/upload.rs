@@ -1,5 +1,6 @@
 //! What is asked for and uploaded.
 
+use lrgeo_geo::PlaceId;
 use lrgeo_mechanism::lr_geo::coefficients::{Coefficients, UserPart};
 use lrgeo_mechanism::{RangeRule, alike};
 use lrgeo_protocol::offload::{Circle, CirclePart, Join, TableCircle};
@@ -15,13 +16,13 @@ const WHAT: &str = "circle of the cost table";
 const MARGIN: f64 = 1e-9;
 
 /// The centre v_a: a uniformly random relevant place (section 4.5 of the paper).
-pub fn choose_centre(relevant: &[u32], draws: &mut dyn Draws) -> Result<u32, ClientError> {
+pub fn choose_centre(relevant: &[PlaceId], draws: &mut dyn Draws) -> Result<PlaceId, ClientError> {
     Ok(relevant[draws.below(relevant.len())?])
 }
 
 /// The circle that has every place a user needs, whichever relevant place is its centre (Proposition 4.3; `docs/specification.md`
 /// section 3). Its radius is the same for everybody.
-pub fn circle(described: &Described, centre: u32) -> Circle {
+pub fn circle(described: &Described, centre: PlaceId) -> Circle {
     let radii = described.plan.radii;
     let radius_km = match described.plan.range {
         // Rows are at most 2 Gamma from v_a, columns at most Gamma + r_obf: they are around m.
@@ -50,7 +51,7 @@ pub struct Upload {
     /// Leaves the device.
     pub join: Join,
     /// The relevant places, the user's own first. Stays here.
-    pub(super) relevant: Vec<u32>,
+    pub(super) relevant: Vec<PlaceId>,
     /// Where each of them stands in the upload. Stays here.
     pub(super) row_of: Vec<usize>,
 }

@@ -13,8 +13,7 @@
 
 use std::collections::BTreeSet;
 
-use lrgeo_geo::Coord;
-use lrgeo_geo::Digest;
+use lrgeo_geo::{Coord, Digest, PlaceId};
 use serde::{Deserialize, Serialize};
 
 use crate::Mode;
@@ -59,7 +58,7 @@ pub struct Asked {
     /// Latitude and longitude of the true place.
     pub place: [f64; 2],
     /// The number of the place in the centre.
-    pub centre: u32,
+    pub centre: PlaceId,
 }
 
 /// The tiles among which the own one was hidden: hiding it among others again would show what both sets share.
@@ -92,7 +91,7 @@ pub struct Memory {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recalled {
     /// The number of the reported place.
-    pub report: u32,
+    pub report: PlaceId,
     /// When it was drawn.
     pub at: u64,
     /// The epsilon that it was drawn with.
@@ -193,8 +192,8 @@ impl Memory {
         &mut self,
         ground: &Ground,
         place: &OwnPlace,
-        choose: impl FnOnce() -> Result<u32, E>,
-    ) -> Result<u32, E> {
+        choose: impl FnOnce() -> Result<PlaceId, E>,
+    ) -> Result<PlaceId, E> {
         let here = ground.coord(place);
         let (operator, at) = (ground.operator.to_string(), [here.lat(), here.lon()]);
         let same = |a: &&Asked| a.operator == operator && a.grid == ground.grid && a.place == at;

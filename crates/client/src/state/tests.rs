@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use lrgeo_geo::Coord;
 use lrgeo_geo::Digest;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_tiles::{Epsilon, PublicKey, SecretKey};
 
 use super::*;
@@ -134,14 +134,14 @@ fn operator(seed: u8) -> PublicKey {
 }
 
 fn at(ground: &Ground, place: u32) -> Coord {
-    let [lat, lon] = ground.report_coord(place).unwrap();
+    let [lat, lon] = ground.report_coord(PlaceId::new(place)).unwrap();
     Coord::new(lat, lon).unwrap()
 }
 
 /// A report drawn at 2/km at second 77, for 500 m.
 fn drawn(report: u32) -> Recalled {
     Recalled {
-        report,
+        report: PlaceId::new(report),
         at: 77,
         epsilon_per_km: 2.0,
         radius_km: 0.5,
@@ -284,10 +284,14 @@ fn circles_are_asked_around_one_centre() {
     let place = map.locate(at(&map, 7)).unwrap();
     let mut ask = |map: &Ground, place: u32, centre: u32| {
         let place = map.locate(at(map, place)).unwrap();
-        memory.centre(map, &place, || Ok::<_, ()>(centre)).unwrap()
+        memory.centre(map, &place, || Ok::<_, ()>(PlaceId::new(centre))).unwrap()
     };
-    assert_eq!((ask(&map, 7, 5), ask(&map, 7, 6), ask(&map, 8, 6)), (5, 5, 6));
-    assert_eq!(ask(&ground(2, 0.5, 0.1, 1), 7, 3), 3, "numbers of another map mean nothing");
+    assert_eq!([ask(&map, 7, 5), ask(&map, 7, 6), ask(&map, 8, 6)], [5, 5, 6].map(PlaceId::new));
+    assert_eq!(
+        ask(&ground(2, 0.5, 0.1, 1), 7, 3),
+        PlaceId::new(3),
+        "numbers of another map mean nothing"
+    );
     assert_eq!(map.locate(at(&map, 7)).unwrap().0, place.0);
 }
 

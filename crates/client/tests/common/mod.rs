@@ -14,8 +14,8 @@ use lrgeo_client::ground::Ground;
 use lrgeo_client::http::Http;
 use lrgeo_client::policy::Protects;
 use lrgeo_client::state::{Keeper, Kept, State, StateError};
-use lrgeo_geo::Coord;
 use lrgeo_geo::units::Length;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_map::map::Map;
 use lrgeo_mechanism::publish::save_new_key;
 use lrgeo_server::{Catalogue, Config, Home, Server};
@@ -117,9 +117,10 @@ impl Service {
     /// Places that are so far from each other that a report for one is none for another.
     pub fn apart(&self, km: f64) -> Vec<u32> {
         let city = &self.catalogue.city;
+        let distance_km = |a, b| city.distance_km(PlaceId::new(a), PlaceId::new(b));
         let mut apart: Vec<u32> = Vec::new();
         for place in 0..city.places() as u32 {
-            if apart.iter().all(|&other| city.distance_km(place, other) > km) {
+            if apart.iter().all(|&other| distance_km(place, other) > km) {
                 apart.push(place);
             }
         }
@@ -171,7 +172,8 @@ impl InMemory {
 
 /// A client with a new state that reports `forced`.
 pub fn rehearsing(address: &str, forced: impl IntoIterator<Item = u32>) -> Client<Rehearsal> {
-    client(address, InMemory::default().reopen(), Rehearsal::seeded(7).forced(forced))
+    let draws = Rehearsal::seeded(7).forced(forced.into_iter().map(PlaceId::new));
+    client(address, InMemory::default().reopen(), draws)
 }
 
 /// Somebody who agrees to what the paper's own modes promise, at the edge of the map too.

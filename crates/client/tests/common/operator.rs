@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use lrgeo_client::transport::{Answer, Offload, Quiet, Server, TransportError};
 use lrgeo_geo::Digest;
+use lrgeo_geo::PlaceId;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{Circle, Join, Joined, TableCircle, TicketState, UserMatrix};
 use lrgeo_protocol::path;
@@ -48,12 +49,15 @@ impl Operator {
         let places = city.coords().iter().zip(city.prior());
         let list = service.places();
         let members = service.manifest.members(&list).unwrap();
-        let tile = |(number, members): (usize, &Vec<u32>)| {
+        let tile = |(number, members): (usize, &Vec<PlaceId>)| {
             let hash = service.manifest.tiles[number].hash;
             let bytes = &catalogue.files[&hash].bytes;
             let tile = service.manifest.open_tile(number, members, bytes).unwrap();
-            let row = |&place: &u32| tile.row(place).unwrap().into_vec();
-            (members.clone(), members.iter().map(row).collect())
+            let row = |&place: &PlaceId| tile.row(place).unwrap().into_vec();
+            (
+                members.iter().map(|place| place.number()).collect(),
+                members.iter().map(row).collect(),
+            )
         };
         let local = catalogue.description.local.as_ref().unwrap();
         let slice = |file: &PublicFile| {

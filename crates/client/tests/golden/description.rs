@@ -8,6 +8,7 @@ use lrgeo_client::policy::Protects;
 use lrgeo_client::state::State;
 use lrgeo_client::transport::{Answer, TransportError};
 use lrgeo_client::{Caught, ClientError, Described, Lie, Mode, Outcome, Phone, Step};
+use lrgeo_geo::PlaceId;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::public::{
     Local, MapDescription, Parameters, PublicFile, Range, Received, Rounds, TablePart, TableTile,
@@ -134,7 +135,7 @@ fn kind(lie: &Lie) -> String {
 fn a_phone_makes_a_report_of_the_golden_files() {
     let (slices, description) = kept();
     let outcome = report(&slices, &description).unwrap();
-    assert!(outcome.epsilon_per_km <= 1.5 && outcome.report < city::PLACES);
+    assert!(outcome.epsilon_per_km <= 1.5 && outcome.report < PlaceId::new(city::PLACES));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use lrgeo_client::policy::Terms;
 use lrgeo_client::state::{
     Asked, Fork, Hidden, Ledger, Memory, Pinned, Remembered, Spend, State, StateError,
 };
+use lrgeo_geo::PlaceId;
 use lrgeo_protocol::Digest;
 use lrgeo_tiles::Issued;
 use serde_json::{Value, json};
@@ -56,7 +57,12 @@ fn state() -> State {
     state.offload_understood = true;
     state.memory = Memory {
         reports: vec![reported(Mode::Coordinates, Some(1_250)), reported(Mode::Offload, None)],
-        asked: vec![Asked { operator: operator.clone(), grid, place: [45.0, 7.0128], centre: 3 }],
+        asked: vec![Asked {
+            operator: operator.clone(),
+            grid,
+            place: [45.0, 7.0128],
+            centre: PlaceId::new(3),
+        }],
         hidden: vec![Hidden { operator, tiling: grid, place: [45.0, 7.0128], tiles: vec![0, 4] }],
     };
     state

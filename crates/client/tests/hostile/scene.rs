@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use lrgeo_client::draws::Rehearsal;
 use lrgeo_client::policy::{Policy, Protects, Rule};
 use lrgeo_client::{Client, ClientError, Mode};
-use lrgeo_geo::Coord;
+use lrgeo_geo::{Coord, PlaceId};
 use serde_json::Value;
 
 use crate::common::operator::{Operator, Shown};
@@ -28,7 +28,11 @@ pub fn honest() -> Operator {
 /// The place with the most others around it.
 pub fn middle() -> u32 {
     let city = &service().catalogue.city;
-    let near = |place: u32| (0..70).filter(|&other| city.distance_km(place, other) < 1.6).count();
+    let near = |place: u32| {
+        (0..70)
+            .filter(|&other| city.distance_km(PlaceId::new(place), PlaceId::new(other)) < 1.6)
+            .count()
+    };
     (0..70).max_by_key(|&place| near(place)).unwrap()
 }
 

@@ -12,6 +12,7 @@
 
 use std::collections::HashMap;
 
+use lrgeo_geo::PlaceId;
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::lr_geo::coefficients::{Coefficients, Costs, UserPart};
@@ -104,7 +105,7 @@ const CLASSES: [usize; 4] = [1, 4, 16, 64];
 pub fn defended(
     city: &City,
     plan: &Plan,
-    users: &[u32],
+    users: &[PlaceId],
     progress: &dyn Progress,
 ) -> Result<Vec<Defended>, MechanismError> {
     let graph = geo_ind_graph(city, plan);
@@ -144,11 +145,11 @@ pub fn leaks(
 ) -> Result<Vec<Leak>, MechanismError> {
     let rule = TieRule::of(plan, places)?;
     progress.begin("uploads of all places", places.places() as u64);
-    let prints: Vec<[u128; 7]> = (0..places.places() as u32)
+    let prints: Vec<[u128; 7]> = (0..places.places())
         .into_par_iter()
         .map(|place| {
-            let part = UserPart::prepare(places, graph, costs, (plan, &rule), place);
-            let prior = places.prior()[place as usize];
+            let part = UserPart::prepare(places, graph, costs, (plan, &rule), PlaceId::at(place));
+            let prior = places.prior()[place];
             progress.advance(1);
             Field::ALL.map(|(field, _)| print(field, &part.upload, prior, rounding))
         })
@@ -190,7 +191,7 @@ fn print(field: Field, upload: &Coefficients, prior: f64, rounding: f64) -> u128
     };
     // Costs carry the prior of the user's rows; per report they have the unit of distances.
     let cost = |c: &f64| rounded(if rounding > 0.0 && prior > 0.0 { c / prior } else { *c });
-    let columns = || upload.columns.iter().map(|&k| u64::from(k));
+    let columns = || upload.columns.iter().map(|k| u64::from(k.number()));
     let between = |i: usize, j: usize| rounded(upload.between[i * upload.rows + j]);
     let row = |i: usize, with: Field| -> Vec<u64> {
         let at = i * width..(i + 1) * width;

@@ -1,5 +1,6 @@
 //! What reports say about hidden places: the likelihood of a report from each place, in logarithms.
 
+use lrgeo_geo::PlaceId;
 use lrgeo_mechanism::Built;
 use lrgeo_tiles::Distribution;
 use lrgeo_tiles::sample::{SeededRandomness, Urn};
@@ -45,12 +46,12 @@ impl Reports {
     }
 
     /// A report of somebody at `place`.
-    pub fn draw(&self, place: u32, random: &mut SeededRandomness) -> u32 {
-        self.urns[place as usize].rehearse(random) as u32
+    pub fn draw(&self, place: PlaceId, random: &mut SeededRandomness) -> PlaceId {
+        PlaceId::at(self.urns[place.index()].rehearse(random))
     }
 
     /// `ln z_ik`.
-    pub fn log(&self, place: usize, report: u32) -> f64 {
-        self.log[place * self.places + report as usize]
+    pub fn log(&self, place: usize, report: PlaceId) -> f64 {
+        self.log[place * self.places + report.index()]
     }
 }

@@ -15,6 +15,7 @@ pub mod targets;
 pub mod trace;
 pub mod upload;
 
+use lrgeo_geo::PlaceId;
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_mechanism::relevant::relevant_places;
 use lrgeo_mechanism::{Geography, Plan};
@@ -36,7 +37,7 @@ pub struct Trial {
 impl Trial {
     /// Ranks candidates by a score, the lower the better; equal scores are ties. Chance among ties is
     /// counted, not drawn.
-    pub fn rank(places: &Geography, truth: u32, edge: bool, scores: &[(u32, f64)]) -> Self {
+    pub fn rank(places: &Geography, truth: PlaceId, edge: bool, scores: &[(PlaceId, f64)]) -> Self {
         let own = scores.iter().find(|(v, _)| *v == truth).map_or(f64::INFINITY, |(_, s)| *s);
         let better = scores.iter().filter(|(_, s)| *s < own).count();
         let tied = scores.iter().filter(|(_, s)| *s == own).count().max(1);
@@ -119,10 +120,10 @@ impl Attack {
 }
 
 /// What guessing achieves that sees nothing but the prior.
-pub fn chance(places: &Geography, users: &[u32], edge: &[bool]) -> Option<Attack> {
-    let scores: Vec<(u32, f64)> =
-        (0..places.places() as u32).map(|v| (v, -places.prior()[v as usize])).collect();
-    let trial = |&user: &u32| Trial::rank(places, user, edge[user as usize], &scores);
+pub fn chance(places: &Geography, users: &[PlaceId], edge: &[bool]) -> Option<Attack> {
+    let scores: Vec<(PlaceId, f64)> =
+        PlaceId::all(places.places()).map(|v| (v, -places.prior()[v.index()])).collect();
+    let trial = |&user: &PlaceId| Trial::rank(places, user, edge[user.index()], &scores);
     Attack::of("nothing but the prior", &users.iter().map(trial).collect::<Vec<_>>())
 }
 
@@ -134,16 +135,17 @@ const LOPSIDED: f64 = 0.1;
 pub fn edges(places: &Geography, graph: Option<&NeighbourGraph>, plan: &Plan) -> Vec<bool> {
     let whole =
         Plan { radii: lrgeo_mechanism::Radii { relevant_max: None, ..plan.radii }, ..plan.clone() };
-    let lopsided = |v: u32| {
+    let lopsided = |v: PlaceId| {
         let near = relevant_places(places, graph, &whole, v);
-        let here = places.coords()[v as usize];
+        let here = places.coords()[v.index()];
         let shrink = here.lat().to_radians().cos();
-        let mean =
-            |of: &dyn Fn(u32) -> f64| near.iter().map(|&j| of(j)).sum::<f64>() / near.len() as f64;
-        let north = mean(&|j| places.coords()[j as usize].lat() - here.lat());
-        let east = mean(&|j| (places.coords()[j as usize].lon() - here.lon()) * shrink);
+        let mean = |of: &dyn Fn(PlaceId) -> f64| {
+            near.iter().map(|&j| of(j)).sum::<f64>() / near.len() as f64
+        };
+        let north = mean(&|j| places.coords()[j.index()].lat() - here.lat());
+        let east = mean(&|j| (places.coords()[j.index()].lon() - here.lon()) * shrink);
         let degrees = (north * north + east * east).sqrt();
         degrees.to_radians() * lrgeo_geo::EARTH_RADIUS_KM > LOPSIDED * plan.radii.relevant
     };
-    (0..places.places() as u32).map(lopsided).collect()
+    PlaceId::all(places.places()).map(lopsided).collect()
 }

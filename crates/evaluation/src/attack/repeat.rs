@@ -4,7 +4,7 @@
 //! other knows the mechanism and multiplies likelihoods. Remembering the report is the defence: then n
 //! reports say as much as one.
 
-use lrgeo_geo::Coord;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::{Built, Geography, MechanismError};
 use lrgeo_tiles::sample::SeededRandomness;
@@ -18,7 +18,7 @@ use super::{Attack, Trial};
 pub fn repeats(
     built: &Built,
     places: &Geography,
-    users: &[u32],
+    users: &[PlaceId],
     edge: &[bool],
     counts: &[usize],
     seed: u64,
@@ -26,7 +26,7 @@ pub fn repeats(
 ) -> Result<Vec<Attack>, MechanismError> {
     let reports = Reports::new(built)?;
     progress.begin("repeated reports", users.len() as u64);
-    let trials = |(number, &user): (usize, &u32)| -> Vec<[Trial; 2]> {
+    let trials = |(number, &user): (usize, &PlaceId)| -> Vec<[Trial; 2]> {
         let mut random = SeededRandomness::new(seed.wrapping_add(number as u64));
         let log_prior = |v: usize| places.prior()[v].max(f64::MIN_POSITIVE).ln();
         let mut posterior: Vec<f64> = (0..reports.places()).map(log_prior).collect();
@@ -37,7 +37,7 @@ pub fn repeats(
                 for (v, weight) in posterior.iter_mut().enumerate() {
                     *weight += reports.log(v, report);
                 }
-                let at = places.coords()[report as usize];
+                let at = places.coords()[report.index()];
                 sum = [sum[0] + at.lat(), sum[1] + at.lon()];
                 seen += 1;
             }
@@ -47,9 +47,9 @@ pub fn repeats(
                 (at.lat() - mean[0]).hypot(east)
             };
             let rank = |score: &dyn Fn(usize) -> f64| {
-                let scores: Vec<(u32, f64)> =
-                    (0..reports.places()).map(|v| (v as u32, score(v))).collect();
-                Trial::rank(places, user, edge[user as usize], &scores)
+                let scores: Vec<(PlaceId, f64)> =
+                    (0..reports.places()).map(|v| (PlaceId::at(v), score(v))).collect();
+                Trial::rank(places, user, edge[user.index()], &scores)
             };
             [rank(&|v| off(&places.coords()[v])), rank(&|v| -posterior[v])]
         };

@@ -1,6 +1,7 @@
 //! Repeated requests for circles of the cost table, each around a fresh random relevant place v_a: the
 //! user is relevant to all of the centres (`docs/specification.md` section 9).
 
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::rng::SplitMix;
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::progress::Progress;
@@ -23,7 +24,7 @@ pub enum Centres {
 pub struct Intersection<'a> {
     places: &'a Geography,
     /// The relevant places of every place, ascending.
-    relevant: Vec<Vec<u32>>,
+    relevant: Vec<Vec<PlaceId>>,
 }
 
 impl<'a> Intersection<'a> {
@@ -35,10 +36,10 @@ impl<'a> Intersection<'a> {
         progress: &dyn Progress,
     ) -> Self {
         progress.begin("relevant places", places.places() as u64);
-        let relevant = (0..places.places() as u32)
+        let relevant = (0..places.places())
             .into_par_iter()
             .map(|v| {
-                let mut near = relevant_places(places, graph, plan, v);
+                let mut near = relevant_places(places, graph, plan, PlaceId::at(v));
                 near.sort_unstable();
                 progress.advance(1);
                 near
@@ -55,18 +56,18 @@ impl<'a> Intersection<'a> {
     /// twice; the attacker weighs that with the prior.
     pub fn attack(
         &self,
-        users: &[u32],
+        users: &[PlaceId],
         edge: &[bool],
         counts: &[usize],
         centres: Centres,
         seed: u64,
     ) -> Vec<Attack> {
         let (places, relevant) = (self.places, &self.relevant);
-        let trials = |&user: &u32| -> Vec<Trial> {
+        let trials = |&user: &PlaceId| -> Vec<Trial> {
             let mut random =
-                SplitMix::new(seed ^ u64::from(user).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-            let own = &relevant[user as usize];
-            let mut unasked: Vec<u32> = Vec::new();
+                SplitMix::new(seed ^ u64::from(user.number()).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let own = &relevant[user.index()];
+            let mut unasked: Vec<PlaceId> = Vec::new();
             let mut centre = || match centres {
                 Centres::DrawnAnew => own[random.below(own.len())],
                 Centres::NeverTwice => {
@@ -76,26 +77,26 @@ impl<'a> Intersection<'a> {
                     unasked.swap_remove(random.below(unasked.len()))
                 }
             };
-            let mut candidates: Vec<u32> = (0..places.places() as u32).collect();
+            let mut candidates: Vec<PlaceId> = PlaceId::all(places.places()).collect();
             let mut asked = 0;
             let after = |&count: &usize| {
                 while asked < count {
                     let centre = centre();
-                    candidates.retain(|&v| relevant[v as usize].binary_search(&centre).is_ok());
+                    candidates.retain(|&v| relevant[v.index()].binary_search(&centre).is_ok());
                     asked += 1;
                 }
-                let score = |&v: &u32| {
-                    let choices = relevant[v as usize].len();
+                let score = |&v: &PlaceId| {
+                    let choices = relevant[v.index()].len();
                     let unlikely: f64 = match centres {
                         Centres::DrawnAnew => count as f64 * (choices as f64).ln(),
                         Centres::NeverTwice => {
                             (0..count).map(|t| ((choices - t % choices) as f64).ln()).sum()
                         }
                     };
-                    (v, unlikely - places.prior()[v as usize].max(f64::MIN_POSITIVE).ln())
+                    (v, unlikely - places.prior()[v.index()].max(f64::MIN_POSITIVE).ln())
                 };
-                let scores: Vec<(u32, f64)> = candidates.iter().map(score).collect();
-                Trial::rank(places, user, edge[user as usize], &scores)
+                let scores: Vec<(PlaceId, f64)> = candidates.iter().map(score).collect();
+                Trial::rank(places, user, edge[user.index()], &scores)
             };
             counts.iter().map(after).collect()
         };

@@ -1,7 +1,7 @@
 //! People who move along streets: at a speed, at every crossing any way but back.
 
-use lrgeo_geo::Coord;
 use lrgeo_geo::rng::SplitMix;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_map::map::Map;
 use lrgeo_mechanism::Geography;
 use rayon::prelude::*;
@@ -27,7 +27,7 @@ struct Raster {
     corner: [f64; 2],
     side_km: f64,
     wide: usize,
-    places: Vec<u32>,
+    places: Vec<PlaceId>,
 }
 
 /// About what a fix is off by.
@@ -54,17 +54,18 @@ impl Streets {
         let mut around = vec![Vec::new(); places.places()];
         for (node, at) in coords.iter().enumerate() {
             // Who starts where no way leads on would stay there.
-            if let Some((place, _)) = places.index().nearest(*at)
+            if let Some((place, _)) = places.nearest(*at)
                 && !ways[node].is_empty()
             {
-                around[place as usize].push(node as u32);
+                around[place.index()].push(node as u32);
             }
         }
         let index = lrgeo_geo::index::SpatialIndex::new(coords);
         for (place, nodes) in around.iter_mut().enumerate().filter(|(_, nodes)| nodes.is_empty()) {
             nodes.extend(index.nearest(places.coords()[place]).map(|(node, _)| node));
         }
-        let raster = Raster { corner: [0.0; 2], side_km: 1.0, wide: 1, places: vec![0] };
+        let raster =
+            Raster { corner: [0.0; 2], side_km: 1.0, wide: 1, places: vec![PlaceId::default()] };
         let mut streets = Self { origin, east_km, nodes: Vec::new(), ways, around, raster };
         streets.nodes = coords.iter().map(|&at| streets.plane(at)).collect();
         streets.raster = streets.rasterise(places);
@@ -82,7 +83,7 @@ impl Streets {
         let place = |n: usize| {
             let middle = |axis: usize, n: usize| corner[axis] + side_km * (n as f64 + 0.5);
             let at = self.coord([middle(0, n % wide), middle(1, n / wide)]);
-            places.index().nearest(at).map_or(0, |(place, _)| place)
+            places.nearest(at).map_or(PlaceId::default(), |(place, _)| place)
         };
         Raster {
             corner,
@@ -93,7 +94,7 @@ impl Streets {
     }
 
     /// The place around somebody on a street.
-    pub fn place(&self, at: [f64; 2]) -> u32 {
+    pub fn place(&self, at: [f64; 2]) -> PlaceId {
         let Raster { corner, side_km, wide, places } = &self.raster;
         let square = |axis: usize| ((at[axis] - corner[axis]) / side_km).max(0.0) as usize;
         let n = square(1) * wide + square(0).min(wide - 1);
@@ -114,8 +115,8 @@ impl Streets {
     }
 
     /// Somebody at a street node of a place.
-    pub fn start(&self, place: u32, random: &mut SplitMix) -> Mover {
-        let nodes = &self.around[place as usize];
+    pub fn start(&self, place: PlaceId, random: &mut SplitMix) -> Mover {
+        let nodes = &self.around[place.index()];
         let from = nodes[random.below(nodes.len())];
         Mover { from, to: self.onward(from, from, random), along_km: 0.0 }
     }

@@ -1,6 +1,7 @@
 //! Whole attacks: what is tried on a map or a mechanism by whoever asks how much it leaks, on the command line or from
 //! another language, and what guessing blindly would have achieved beside it.
 
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::rng::SplitMix;
 use lrgeo_map::map::Map;
 use lrgeo_map::progress::Progress;
@@ -48,7 +49,7 @@ impl Settings {
 }
 
 /// Different places to attack, drawn by their prior.
-pub fn random_users(places: &Geography, count: usize, seed: u64) -> Vec<u32> {
+pub fn random_users(places: &Geography, count: usize, seed: u64) -> Vec<PlaceId> {
     let mut rng = SplitMix::new(seed);
     let mut weights = places.prior().to_vec();
     if weights.iter().sum::<f64>() <= 0.0 {
@@ -64,7 +65,7 @@ pub fn random_users(places: &Geography, count: usize, seed: u64) -> Vec<u32> {
             break;
         };
         weights[place] = 0.0;
-        users.push(place as u32);
+        users.push(PlaceId::at(place));
     }
     users
 }
@@ -85,7 +86,7 @@ pub struct Uploads {
 pub fn uploads(
     city: &City,
     plan: &Plan,
-    users: &[u32],
+    users: &[PlaceId],
     seed: u64,
     progress: &dyn Progress,
 ) -> Result<Uploads, MechanismError> {
@@ -128,7 +129,7 @@ const ROUND: usize = 10;
 pub fn exact_uploads(
     city: &City,
     plan: &Plan,
-    users: &[u32],
+    users: &[PlaceId],
     progress: &dyn Progress,
 ) -> Result<Vec<Defended>, MechanismError> {
     check_users(city, users)?;
@@ -139,7 +140,7 @@ pub fn exact_uploads(
 pub fn requests(
     city: &City,
     plan: &Plan,
-    users: &[u32],
+    users: &[PlaceId],
     counts: &[usize],
     seed: u64,
     progress: &dyn Progress,
@@ -163,7 +164,7 @@ pub fn requests(
 /// Names users from so many reports, after each of `counts`.
 pub fn reports(
     built: &Built,
-    users: &[u32],
+    users: &[PlaceId],
     counts: &[usize],
     seed: u64,
     progress: &dyn Progress,
@@ -197,7 +198,7 @@ pub const SPEEDS: [(&str, f64); 2] = [("walk", 5.0), ("drive", 36.0)];
 pub fn journeys(
     built: &Built,
     map: &Map,
-    starts: &[u32],
+    starts: &[PlaceId],
     journeys: &Journeys,
     seed: u64,
     progress: &dyn Progress,
@@ -236,7 +237,7 @@ struct Reported {
 }
 
 impl Reported {
-    fn of(built: &Built, users: &[u32]) -> Result<Self, MechanismError> {
+    fn of(built: &Built, users: &[PlaceId]) -> Result<Self, MechanismError> {
         let places = Geography::new(built.coords.clone(), built.prior.clone())?;
         check_users(&places, users)?;
         let plan = Plan::new(&places, built.guarantee.epsilon);
@@ -245,9 +246,9 @@ impl Reported {
     }
 }
 
-fn check_users(places: &Geography, users: &[u32]) -> Result<(), MechanismError> {
+fn check_users(places: &Geography, users: &[PlaceId]) -> Result<(), MechanismError> {
     let count = places.places();
-    match users.iter().all(|&user| (user as usize) < count) {
+    match users.iter().all(|user| user.index() < count) {
         true if users.is_empty() => Err(MechanismError::invalid("users", "nobody is attacked")),
         true => Ok(()),
         false => Err(MechanismError::invalid("users", format!("there are {count} places"))),

@@ -6,6 +6,7 @@
 //! by now. What does not fit what was seen loses weight, so *when* a new report is drawn counts as well as *what* it
 //! says. Each fix is guessed from everything seen until then.
 
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::rng::SplitMix;
 use lrgeo_map::map::Map;
 use lrgeo_map::progress::Progress;
@@ -83,13 +84,13 @@ impl Default for Effort {
 /// What the server sees of a fix.
 #[derive(Clone, Copy)]
 struct Seen {
-    report: u32,
+    report: PlaceId,
     drawn: bool,
 }
 
 /// Reports with what they are remembered for.
 #[derive(Clone, Default)]
-struct Memory(Vec<([f64; 2], u32, u32)>);
+struct Memory(Vec<([f64; 2], PlaceId, PlaceId)>);
 
 impl Memory {
     fn recall(
@@ -97,15 +98,16 @@ impl Memory {
         rule: Rule,
         radius_km: f64,
         at: [f64; 2],
-        place: impl Fn() -> u32,
-    ) -> Option<u32> {
+        place: impl Fn() -> PlaceId,
+    ) -> Option<PlaceId> {
         if rule == Rule::Fresh || self.0.is_empty() {
             return None;
         }
         let here = place();
         let is_around = |anchor: [f64; 2]| distance(anchor, at) <= radius_km;
-        let around =
-            |&&(anchor, ..): &&([f64; 2], u32, u32)| rule == Rule::PerAnchor && is_around(anchor);
+        let around = |&&(anchor, ..): &&([f64; 2], PlaceId, PlaceId)| {
+            rule == Rule::PerAnchor && is_around(anchor)
+        };
         let near = self.0.iter().find(around);
         let &(anchor, _, report) = near.or_else(|| self.0.iter().find(|known| known.1 == here))?;
         // Like a phone: what is reported for the cell's sake has an anchor here from now on.
@@ -132,7 +134,7 @@ pub fn follow(
     built: &Built,
     places: &Geography,
     map: &Map,
-    (starts, edge): (&[u32], &[bool]),
+    (starts, edge): (&[PlaceId], &[bool]),
     journey: &Journey,
     seed: u64,
     progress: &dyn Progress,
@@ -159,7 +161,7 @@ pub fn follow(
         ("the same, moments of drawing not looked at", Rule::PerAnchor, false),
     ];
     progress.begin("journeys", starts.len() as u64);
-    let one = |(number, &start): (usize, &u32)| {
+    let one = |(number, &start): (usize, &PlaceId)| {
         let seed = seed.wrapping_mul(1_000_003).wrapping_add(number as u64);
         let trials = cases.map(|(_, rule, timed)| world.attack(start, rule, timed, edge, seed));
         progress.advance(1);
@@ -178,8 +180,9 @@ pub fn follow(
 }
 
 impl World<'_> {
-    fn place(&self, at: [f64; 2]) -> u32 {
-        self.places.index().nearest(self.streets.coord(at)).map_or(0, |(place, _)| place)
+    fn place(&self, at: [f64; 2]) -> PlaceId {
+        let nearest = self.places.nearest(self.streets.coord(at));
+        nearest.map_or(PlaceId::default(), |(place, _)| place)
     }
 
     fn step_km(&self) -> f64 {
@@ -189,7 +192,7 @@ impl World<'_> {
     /// A journey, what is seen of it, and the attack; with how many reports were drawn.
     fn attack(
         &self,
-        start: u32,
+        start: PlaceId,
         rule: Rule,
         timed: bool,
         edge: &[bool],
@@ -241,7 +244,7 @@ impl<'a> Crowd<'a> {
         let one = |_| {
             let drawn = random.unit() * total;
             let place = world.until.partition_point(|sum| *sum < drawn).min(world.until.len() - 1);
-            (world.streets.start(place as u32, random), Memory::default())
+            (world.streets.start(PlaceId::at(place), random), Memory::default())
         };
         let count = world.journey.effort.particles.max(1);
         let users = (0..count).map(one).collect();
@@ -267,7 +270,7 @@ impl<'a> Crowd<'a> {
             }
             if seen.drawn {
                 let here = place();
-                *weight *= reports.log(here as usize, seen.report).exp();
+                *weight *= reports.log(here.index(), seen.report).exp();
                 if self.rule != Rule::Fresh {
                     memory.0.push((at, here, seen.report));
                 }
@@ -302,16 +305,16 @@ impl<'a> Crowd<'a> {
     }
 
     /// The likeliest place against the true one, and the mean position against the true one.
-    fn judge(&self, truth: [f64; 2], place: u32, edge: &[bool]) -> Trial {
+    fn judge(&self, truth: [f64; 2], place: PlaceId, edge: &[bool]) -> Trial {
         let (mut mean, mut scores) = ([0.0; 2], vec![0.0; self.world.places.places()]);
         for ((user, _), weight) in self.users.iter().zip(&self.weights) {
             let at = self.world.streets.at(user);
             mean = [mean[0] + weight * at[0], mean[1] + weight * at[1]];
-            scores[self.world.streets.place(at) as usize] -= weight;
+            scores[self.world.streets.place(at).index()] -= weight;
         }
-        let scores: Vec<(u32, f64)> =
-            scores.into_iter().enumerate().map(|(v, score)| (v as u32, score)).collect();
-        let ranked = Trial::rank(self.world.places, place, edge[place as usize], &scores);
+        let scores: Vec<(PlaceId, f64)> =
+            scores.into_iter().enumerate().map(|(v, score)| (PlaceId::at(v), score)).collect();
+        let ranked = Trial::rank(self.world.places, place, edge[place.index()], &scores);
         Trial { error_km: distance(mean, truth), ..ranked }
     }
 }

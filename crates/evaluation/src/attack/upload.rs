@@ -3,8 +3,8 @@
 //! The map is public, so it works out what a user at each place would have uploaded and compares. The
 //! rows of an upload have no names; that does not help.
 
-use lrgeo_geo::Coord;
 use lrgeo_geo::rng::SplitMix;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::lr_geo::coefficients::{Coefficients, Costs, UserPart};
@@ -52,7 +52,7 @@ pub struct Fingerprints<'a> {
 const MOST_DISTANCES: usize = 500_000_000;
 
 struct Print {
-    relevant: Vec<u32>,
+    relevant: Vec<PlaceId>,
     /// Distances between relevant places, each pair once, in the order of the rows.
     between: Vec<f64>,
     /// Order-free hashes of costs and of the reportable places.
@@ -70,9 +70,9 @@ impl<'a> Fingerprints<'a> {
         edge: &'a [bool],
         progress: &'a dyn Progress,
     ) -> Result<Self, MechanismError> {
-        let all = 0..places.places() as u32;
-        let pairs = |place: u32| relevant_places(places, graph, plan, place).len().pow(2) / 2;
-        let distances: usize = all.clone().into_par_iter().map(pairs).sum();
+        let all: Vec<PlaceId> = PlaceId::all(places.places()).collect();
+        let pairs = |&place: &PlaceId| relevant_places(places, graph, plan, place).len().pow(2) / 2;
+        let distances: usize = all.par_iter().map(pairs).sum();
         if distances > MOST_DISTANCES {
             let reason = format!(
                 "the uploads of all places hold {distances} distances, more than the {MOST_DISTANCES} that are \
@@ -82,7 +82,7 @@ impl<'a> Fingerprints<'a> {
         }
         let rule = TieRule::of(plan, places)?;
         progress.begin("uploads of all places", places.places() as u64);
-        let print = |place: u32| {
+        let print = |place: PlaceId| {
             let part = UserPart::prepare(places, graph, costs, (plan, &rule), place);
             progress.advance(1);
             Print::of(part.relevant, &part.upload)
@@ -93,27 +93,28 @@ impl<'a> Fingerprints<'a> {
     }
 
     /// Costs alone, rows in any order.
-    pub fn costs(&self, users: &[u32]) -> Option<Attack> {
+    pub fn costs(&self, users: &[PlaceId]) -> Option<Attack> {
         self.exact("costs C_hat, rows in any order", users, |print| print.cost)
     }
 
     /// The set of reportable places alone.
-    pub fn columns(&self, users: &[u32]) -> Option<Attack> {
+    pub fn columns(&self, users: &[PlaceId]) -> Option<Attack> {
         self.exact("reportable places alone", users, |print| print.columns)
     }
 
     fn exact(
         &self,
         name: &str,
-        users: &[u32],
+        users: &[PlaceId],
         key: impl Fn(&Print) -> u64 + Sync,
     ) -> Option<Attack> {
-        let trial = |&user: &u32| {
-            let own = key(&self.prints[user as usize]);
-            let score =
-                |(v, print): (usize, &Print)| (v as u32, if key(print) == own { 0.0 } else { 1.0 });
-            let scores: Vec<(u32, f64)> = self.prints.iter().enumerate().map(score).collect();
-            Trial::rank(self.places, user, self.edge[user as usize], &scores)
+        let trial = |&user: &PlaceId| {
+            let own = key(&self.prints[user.index()]);
+            let score = |(v, print): (usize, &Print)| {
+                (PlaceId::at(v), if key(print) == own { 0.0 } else { 1.0 })
+            };
+            let scores: Vec<(PlaceId, f64)> = self.prints.iter().enumerate().map(score).collect();
+            Trial::rank(self.places, user, self.edge[user.index()], &scores)
         };
         Attack::of(name, &users.par_iter().map(trial).collect::<Vec<_>>())
     }
@@ -123,7 +124,7 @@ impl<'a> Fingerprints<'a> {
     /// fingerprints.
     pub fn distances(
         &self,
-        users: &[u32],
+        users: &[PlaceId],
         aligned: bool,
         defence: Defence,
         seed: u64,
@@ -135,12 +136,12 @@ impl<'a> Fingerprints<'a> {
             values
         };
         let known: Vec<Vec<f64>> = self.prints.iter().map(|p| order(p.between.clone())).collect();
-        let trial = |&user: &u32| {
+        let trial = |&user: &PlaceId| {
             let seen = order(self.disturbed(user, defence, seed));
-            let score = |(v, print): (usize, &Vec<f64>)| (v as u32, distance(&seen, print));
-            let scores: Vec<(u32, f64)> = known.iter().enumerate().map(score).collect();
+            let score = |(v, print): (usize, &Vec<f64>)| (PlaceId::at(v), distance(&seen, print));
+            let scores: Vec<(PlaceId, f64)> = known.iter().enumerate().map(score).collect();
             self.progress.advance(1);
-            Trial::rank(self.places, user, self.edge[user as usize], &scores)
+            Trial::rank(self.places, user, self.edge[user.index()], &scores)
         };
         let rows = if aligned { "rows in order" } else { "rows in any order" };
         let name = format!("distances D, {rows}{}", defence.name());
@@ -150,9 +151,10 @@ impl<'a> Fingerprints<'a> {
         Attack::of(name, &trials)
     }
 
-    fn disturbed(&self, user: u32, defence: Defence, seed: u64) -> Vec<f64> {
-        let print = &self.prints[user as usize];
-        let mut random = SplitMix::new(seed ^ u64::from(user).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    fn disturbed(&self, user: PlaceId, defence: Defence, seed: u64) -> Vec<f64> {
+        let print = &self.prints[user.index()];
+        let mut random =
+            SplitMix::new(seed ^ u64::from(user.number()).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         match defence {
             Defence::None => print.between.clone(),
             Defence::Rounded(km) => print.between.iter().map(|d| (d / km).round() * km).collect(),
@@ -164,7 +166,7 @@ impl<'a> Fingerprints<'a> {
                     .relevant
                     .iter()
                     .map(|&v| {
-                        let at = self.places.coords()[v as usize];
+                        let at = self.places.coords()[v.index()];
                         at.offset_km(random.between(-km, km), random.between(-km, km))
                     })
                     .collect();
@@ -175,12 +177,12 @@ impl<'a> Fingerprints<'a> {
 }
 
 impl Print {
-    fn of(relevant: Vec<u32>, upload: &Coefficients) -> Self {
+    fn of(relevant: Vec<PlaceId>, upload: &Coefficients) -> Self {
         let between =
             pairs(upload.rows).map(|(i, j)| upload.between[i * upload.rows + j]).collect();
         let mut cost: Vec<u64> = upload.cost.iter().map(|c| c.to_bits()).collect();
         cost.sort_unstable();
-        let columns = upload.columns.iter().map(|&k| u64::from(k));
+        let columns = upload.columns.iter().map(|k| u64::from(k.number()));
         Self { relevant, between, cost: hash(cost), columns: hash(columns) }
     }
 }
@@ -209,15 +211,16 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 pub fn tile(
     places: &Geography,
     manifest: &Manifest,
-    users: &[u32],
+    users: &[PlaceId],
     edge: &[bool],
 ) -> Option<Attack> {
     let tile_of: Vec<Option<usize>> =
         places.coords().iter().map(|&at| manifest.tile_of(at)).collect();
-    let trial = |&user: &u32| {
-        let members = (0..places.places()).filter(|&v| tile_of[v] == tile_of[user as usize]);
-        let scores: Vec<(u32, f64)> = members.map(|v| (v as u32, -places.prior()[v])).collect();
-        Trial::rank(places, user, edge[user as usize], &scores)
+    let trial = |&user: &PlaceId| {
+        let members = (0..places.places()).filter(|&v| tile_of[v] == tile_of[user.index()]);
+        let scores: Vec<(PlaceId, f64)> =
+            members.map(|v| (PlaceId::at(v), -places.prior()[v])).collect();
+        Trial::rank(places, user, edge[user.index()], &scores)
     };
     Attack::of("a public tile (published, local)", &users.iter().map(trial).collect::<Vec<_>>())
 }

@@ -1,6 +1,7 @@
 //! The bounds of Benders' decomposition, iteration by iteration (the paper's figure "An example of Benders'
 //! convergence", Proposition 4.2): to the letter, and by what shortens it.
 
+use lrgeo_geo::PlaceId;
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
 use lrgeo_mechanism::lr_geo::round::Programme;
@@ -91,12 +92,12 @@ fn trace(
     let rule = TieRule::of(&plan, &city)?;
     let graph = geo_ind_graph(&city, &plan);
     let prepare =
-        |&user: &u32| UserPart::prepare(&city, graph.as_deref(), &costs, (&plan, &rule), user);
+        |&user: &PlaceId| UserPart::prepare(&city, graph.as_deref(), &costs, (&plan, &rule), user);
     let parts: Vec<UserPart> = neighbours(&city, USERS, setup.seed).iter().map(prepare).collect();
     let uploads: Vec<_> = parts.iter().map(|part| &part.upload).collect();
     let programme = Programme::new(&uploads, &rule, plan.notion, city.places(), costs.ceiling())?;
     let rows = parts.iter().flat_map(|part| &part.relevant);
-    let reports: f64 = rows.map(|&place| city.prior()[place as usize]).sum();
+    let reports: f64 = rows.map(|place| city.prior()[place.index()]).sum();
     let options = Options { guide, reports, ..Options::default() };
     let settings = Settings { gap: 0.0, ..plan.solver.clone() };
     let solution = benders::solve_with(&programme.problem, &settings, &options)?;

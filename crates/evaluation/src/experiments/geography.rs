@@ -3,6 +3,7 @@
 //! Its cells are 1.2 km wide, so that no two places are within the gamma of 1 km that everything else of the paper
 //! speaks of; and its box is wide enough for Gamma from 10 to 50 km to mean something.
 
+use lrgeo_geo::PlaceId;
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::{City, MechanismError, Plan, build, by_name};
 use lrgeo_tiles::Notion;
@@ -116,12 +117,12 @@ pub fn run(
 }
 
 fn neighbours(city: &City, gamma_km: f64) -> Result<Values, MechanismError> {
-    let near = |&at: &_| city.index().within(at, gamma_km).len() - 1;
+    let near = |&at: &_| city.within(at, gamma_km).len() - 1;
     let ordered: usize = city.coords().iter().map(near).sum();
     Ok(values([("pairs", ordered as f64 / 2.0)]))
 }
 
-fn bounds(city: &City, relevant_km: f64, users: Vec<u32>) -> Result<Values, MechanismError> {
+fn bounds(city: &City, relevant_km: f64, users: Vec<PlaceId>) -> Result<Values, MechanismError> {
     let mut plan = Plan { users, allow_disconnected: true, sampled: None, ..Plan::paper()? };
     plan.notion = Notion::Within { gamma_km: GAMMA_KM };
     (plan.radii.relevant, plan.radii.relevant_max) = (relevant_km, None);

@@ -19,6 +19,7 @@ mod verdict;
 mod violated;
 mod ways;
 
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::rng::SplitMix;
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::{City, MechanismError, Plan};
@@ -133,15 +134,15 @@ fn settings() -> Result<[Setting; 2], MechanismError> {
 }
 
 /// Random users of a city.
-fn users(city: &City, count: usize, seed: u64) -> Vec<u32> {
+fn users(city: &City, count: usize, seed: u64) -> Vec<PlaceId> {
     let chosen = SplitMix::new(seed).choose(city.places(), count.min(city.places()));
-    chosen.into_iter().map(|place| place as u32).collect()
+    chosen.into_iter().map(PlaceId::at).collect()
 }
 
 /// Random users among the places nearest to a random one.
-fn neighbours(city: &City, count: usize, seed: u64) -> Vec<u32> {
+fn neighbours(city: &City, count: usize, seed: u64) -> Vec<PlaceId> {
     let centre = users(city, 1, seed)[0];
-    let mut places: Vec<u32> = (0..city.places() as u32).collect();
+    let mut places: Vec<PlaceId> = PlaceId::all(city.places()).collect();
     places.sort_by(|&a, &b| city.distance_km(centre, a).total_cmp(&city.distance_km(centre, b)));
     places.truncate(3 * count);
     let chosen = SplitMix::new(!seed).choose(places.len(), count);

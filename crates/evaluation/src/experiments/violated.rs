@@ -1,6 +1,7 @@
 //! Geo-Ind violations of LR-Geo against the number of users, both ways of counting, and how many rows of
 //! the cost table match an uploaded coefficient (the paper's section "Privacy Measure").
 
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::units::Length;
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::lr_geo::coefficients::Costs;
@@ -231,10 +232,10 @@ const CELLS: usize = 900;
 /// Their sides.
 const CELLS_KM: [f64; 5] = [0.05, 0.1, 0.15, 0.2, 0.275];
 
-fn matches(city: &City, plan: &Plan, user: u32) -> Result<Values, MechanismError> {
+fn matches(city: &City, plan: &Plan, user: PlaceId) -> Result<Values, MechanismError> {
     let tables = city.tables(plan.division, &())?;
     let table = &tables[0];
-    let here = city.coords()[user as usize];
+    let here = city.coords()[user.index()];
     let mut cells: Vec<u32> = (0..table.cells().len() as u32).collect();
     let far = |cell: &u32| table.cells()[*cell as usize].distance_km(here);
     cells.sort_by(|a, b| far(a).total_cmp(&far(b)));
@@ -246,12 +247,12 @@ fn matches(city: &City, plan: &Plan, user: u32) -> Result<Values, MechanismError
 
     let graph = geo_ind_graph(city, plan);
     let relevant = relevant_places(city, graph.as_deref(), plan, user);
-    let reported = city.index().within(here, plan.radii.obfuscation);
-    let reported: Vec<u32> = reported.into_iter().map(|(place, _)| place).collect();
+    let reported = city.within(here, plan.radii.obfuscation);
+    let reported: Vec<PlaceId> = reported.into_iter().map(|(place, _)| place).collect();
     let costs = Costs::of(city, &tables, vec![1.0]);
     let uploaded = costs.estimate(city, &relevant, &reported);
-    let offset_km = (0..city.places() as u32).map(|v| table.offset(v)).fold(0.0, f64::max);
-    let prior = city.prior()[relevant[0] as usize];
+    let offset_km = PlaceId::all(city.places()).map(|v| table.offset(v)).fold(0.0, f64::max);
+    let prior = city.prior()[relevant[0].index()];
     let count = |c: &f64| {
         let (low, high) = (c / prior - offset_km, c / prior + offset_km);
         let below = |bound: f64| beta.partition_point(|b| *b < bound);

@@ -1,6 +1,7 @@
 //! Mixed users, the paper's future work: some drive and some walk. What one matrix for all costs, what one for each way saves,
 //! and what the way that somebody chose tells.
 
+use lrgeo_geo::PlaceId;
 use lrgeo_map::progress::Progress;
 use lrgeo_map::utility::UtilityKind;
 use lrgeo_mechanism::verify::Verified;
@@ -37,7 +38,7 @@ impl Ways {
     fn cost(&self, built: &Built, way: usize) -> f64 {
         let (mut sum, mut weight) = (0.0, 0.0);
         for (at, place) in built.rows.deployed().into_iter().enumerate() {
-            let prior = self.both.prior()[place as usize];
+            let prior = self.both.prior()[place.index()];
             sum += prior * self.cost_of_row(built, at, place, way);
             weight += prior;
         }
@@ -45,8 +46,8 @@ impl Ways {
     }
 
     /// The same for somebody who draws from one row.
-    fn cost_of_row(&self, built: &Built, row: usize, place: u32, way: usize) -> f64 {
-        let all: Vec<u32> = (0..self.both.places() as u32).collect();
+    fn cost_of_row(&self, built: &Built, row: usize, place: PlaceId, way: usize) -> f64 {
+        let all: Vec<PlaceId> = PlaceId::all(self.both.places()).collect();
         let mut values = vec![0.0; all.len()];
         built.rows.fill(row, &mut values);
         let losses = self.both.ways()[way].utility().losses(&[place], &all);
@@ -114,7 +115,7 @@ fn rounds(setup: &Setup<'_>, places: usize, seed: u64) -> Result<Values, Mechani
         let built = build(kind, &ways.both, &plan, &())?;
         let places = built.rows.deployed();
         let cost =
-            |(user, &place): (usize, &u32)| ways.cost_of_row(&built, user, place, goes(user));
+            |(user, &place): (usize, &PlaceId)| ways.cost_of_row(&built, user, place, goes(user));
         let sum: f64 = places.iter().enumerate().map(cost).sum();
         Ok::<_, MechanismError>((name.to_owned(), sum / places.len() as f64))
     };

@@ -43,7 +43,7 @@ pub(super) fn of_figure(figure: &Figure) -> String {
 pub(super) fn of_picture(picture: &Picture) -> String {
     let mut out = String::from("latitude,longitude,value,marked\n");
     for (place, ([lat, lon], value)) in picture.places.iter().zip(&picture.values).enumerate() {
-        let marked = picture.marked.is_some_and(|marked| marked as usize == place);
+        let marked = picture.marked.is_some_and(|marked| marked.index() == place);
         let _ = writeln!(out, "{lat},{lon},{value},{}", u8::from(marked));
     }
     out

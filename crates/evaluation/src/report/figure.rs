@@ -1,5 +1,6 @@
 //! What an experiment found: numbers with their repeats, from which tables and plots are drawn.
 
+use lrgeo_geo::PlaceId;
 use lrgeo_mechanism::Built;
 use lrgeo_tiles::Distribution;
 use serde::{Deserialize, Serialize};
@@ -114,12 +115,12 @@ pub struct Picture {
     #[serde(with = "nonfinite::many")]
     pub values: Vec<f64>,
     /// The place it is about.
-    pub marked: Option<u32>,
+    pub marked: Option<PlaceId>,
 }
 
 impl Picture {
     /// Where the reports of somebody at a place go.
-    pub fn of_reports(name: &str, built: &Built, place: u32) -> Self {
+    pub fn of_reports(name: &str, built: &Built, place: PlaceId) -> Self {
         Self {
             id: format!("reports-{name}"),
             title: format!(

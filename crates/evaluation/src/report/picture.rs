@@ -48,8 +48,8 @@ pub(super) fn draw(out: &mut String, picture: &Picture) {
         let _ = writeln!(out, "<path class=\"{}\" d=\"{path}\"/>", class.style());
     }
     let marked = picture.marked.and_then(|marked| {
-        let at = sheet.pixel(*picture.places.get(marked as usize)?)?;
-        Some((at, values().nth(marked as usize)?))
+        let at = sheet.pixel(*picture.places.get(marked.index())?)?;
+        Some((at, values().nth(marked.index())?))
     });
     if let Some(((x, y), value)) = marked {
         let r = (sheet.side * 0.71 + 3.0).max(8.0);

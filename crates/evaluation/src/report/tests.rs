@@ -1,6 +1,7 @@
 //! The page is whole, stands alone and shows the numbers; odd data neither break it nor vanish.
 
 use super::*;
+use lrgeo_geo::PlaceId;
 
 fn axis(label: &str, log: bool) -> Axis {
     Axis::new(label, log)
@@ -23,7 +24,7 @@ fn figure(id: &str, shown: Shown, log: bool, points: Vec<Point>) -> Figure {
     }
 }
 
-fn picture(places: Vec<[f64; 2]>, values: Vec<f64>, marked: Option<u32>) -> Picture {
+fn picture(places: Vec<[f64; 2]>, values: Vec<f64>, marked: Option<PlaceId>) -> Picture {
     let (id, title, label) = ("where".into(), "Where reports go".into(), "probability".into());
     Picture { id, title, label, places, values, marked }
 }
@@ -54,7 +55,11 @@ fn sample() -> Report {
         title: "A report".into(),
         settings: vec![("seed".into(), "4711".into())],
         figures: vec![table, plot],
-        pictures: vec![picture(grid(6), (0..36).map(|i| 0.5f64.powi(i)).collect(), Some(7))],
+        pictures: vec![picture(
+            grid(6),
+            (0..36).map(|i| 0.5f64.powi(i)).collect(),
+            Some(PlaceId::new(7)),
+        )],
     }
 }
 
@@ -139,7 +144,7 @@ fn other_numbers_make_another_page() {
     assert_ne!(page, changed(&|report| report.figures[0].series[0].points[0].values[0] += 0.01));
     assert_ne!(page, changed(&|report| report.figures[1].series[0].points[1].values[1] *= 2.0));
     assert_ne!(page, changed(&|report| report.pictures[0].values.swap(0, 30)));
-    assert_ne!(page, changed(&|report| report.pictures[0].marked = Some(8)));
+    assert_ne!(page, changed(&|report| report.pictures[0].marked = Some(PlaceId::new(8))));
 }
 
 #[test]
@@ -207,11 +212,15 @@ fn nothing_and_nonsense_are_drawn_as_a_dash() {
             figure("odd-log", Shown::Plot, true, points),
         ],
         pictures: vec![
-            picture(Vec::new(), Vec::new(), Some(0)),
-            picture(vec![[41.9, 12.5]], Vec::new(), Some(0)),
-            picture(vec![[41.9, 12.5]; 3], vec![0.0, 0.0, 0.0], Some(9)),
+            picture(Vec::new(), Vec::new(), Some(PlaceId::new(0))),
+            picture(vec![[41.9, 12.5]], Vec::new(), Some(PlaceId::new(0))),
+            picture(vec![[41.9, 12.5]; 3], vec![0.0, 0.0, 0.0], Some(PlaceId::new(9))),
             picture(vec![[f64::NAN, 1.0], [1e9, 2.0], [90.0, 0.0]], vec![1.0, 2.0], None),
-            picture(grid(3), odd.into_iter().chain([1.0, 2.0, 3.0]).collect(), Some(0)),
+            picture(
+                grid(3),
+                odd.into_iter().chain([1.0, 2.0, 3.0]).collect(),
+                Some(PlaceId::new(0)),
+            ),
             picture(grid(2), vec![5.0; 4], None),
         ],
     };

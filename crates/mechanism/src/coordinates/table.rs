@@ -1,6 +1,6 @@
 //! Which place each outcome is reported as.
 
-use lrgeo_geo::Coord;
+use lrgeo_geo::{Coord, PlaceId};
 use lrgeo_map::progress::Progress;
 use lrgeo_tiles::Epsilon;
 use lrgeo_tiles::coordinates::Lattice;
@@ -17,7 +17,7 @@ pub(super) fn best(
     centre: Coord,
     city: &City,
     progress: &dyn Progress,
-) -> Vec<u32> {
+) -> Vec<PlaceId> {
     let plane = Plane::at(centre);
     let points: Vec<Point> = city.coords().iter().map(|&place| plane.project(place)).collect();
     let squares = lattice.squares.iter().map(|&count| count as usize).product();
@@ -40,6 +40,8 @@ pub(super) fn best(
     best.into_iter()
         .enumerate()
         // Far from everybody all likelihoods may be negligible beside a prior of zero: then the nearest place.
-        .map(|(square, best)| best.unwrap_or_else(|| nearest_place(square).unwrap_or(0) as u32))
+        .map(|(square, best)| {
+            best.unwrap_or_else(|| PlaceId::at(nearest_place(square).unwrap_or(0)))
+        })
         .collect()
 }

@@ -1,5 +1,6 @@
 //! The exponential mechanism among the mechanisms.
 
+use lrgeo_geo::PlaceId;
 use lrgeo_map::progress::Progress;
 use lrgeo_tiles::{Cover, Epsilon, Guarantee};
 
@@ -39,8 +40,8 @@ impl Mechanism for ExpMech {
 
     fn make(&self, city: &City, plan: &Plan, _: &dyn Progress) -> Result<Made, MechanismError> {
         ensure_dense(city)?;
-        let all: Vec<u32> = (0..city.places() as u32).collect();
-        let losses = |i: usize| city.utility().losses(&[i as u32], &all);
+        let all: Vec<PlaceId> = PlaceId::all(city.places()).collect();
+        let losses = |i: usize| city.utility().losses(&[all[i]], &all);
         let score = match plan.exponent {
             Exponent::Distance => Score::Distance,
             Exponent::Cost => Score::Cost(&losses),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lrgeo_geo::Located;
+use lrgeo_geo::{Located, PlaceId};
 use lrgeo_map::neighbours::NeighbourGraph;
 use lrgeo_map::table::CostTable;
 
@@ -16,7 +16,7 @@ pub struct Coefficients {
     /// How many relevant places.
     pub rows: usize,
     /// The reported places, ascending.
-    pub columns: Vec<u32>,
+    pub columns: Vec<PlaceId>,
     /// Distances between relevant places (D over N_m x N_m), row-major, in kilometres.
     pub between: Vec<f64>,
     /// Distances from relevant to reported places (D over N_m x O_m), row-major.
@@ -39,9 +39,9 @@ impl Coefficients {
 #[derive(Clone, Debug, PartialEq)]
 pub struct UserPart {
     /// The place m. Stays on the device.
-    pub place: u32,
+    pub place: PlaceId,
     /// The LR set N_m in the order of the rows. Stays on the device.
-    pub relevant: Vec<u32>,
+    pub relevant: Vec<PlaceId>,
     /// Leaves the device.
     pub upload: Coefficients,
 }
@@ -53,7 +53,7 @@ impl UserPart {
         graph: Option<&NeighbourGraph>,
         costs: &Costs<'_>,
         (plan, rule): (&Plan, &TieRule),
-        place: u32,
+        place: PlaceId,
     ) -> Self {
         let relevant = relevant_places(places, graph, plan, place);
         let between = distances(places, &relevant, &relevant);
@@ -64,9 +64,9 @@ impl UserPart {
             RangeRule::Own => range_km,
             RangeRule::Each => range_km + widest,
         };
-        let near = || places.index().within(places.coords()[place as usize], reach_km);
-        let mut columns: Vec<u32> = match plan.beyond {
-            Beyond::Table => (0..places.places() as u32).collect(),
+        let near = || places.within(places.coords()[place.index()], reach_km);
+        let mut columns: Vec<PlaceId> = match plan.beyond {
+            Beyond::Table => PlaceId::all(places.places()).collect(),
             Beyond::Ceiling | Beyond::Nothing => near().into_iter().map(|(k, _)| k).collect(),
         };
         let mut towards = distances(places, &relevant, &columns);
@@ -85,7 +85,7 @@ impl UserPart {
 }
 
 /// Leaves the columns in range of some row: the union of the rows' ranges, where O_m is not meant.
-fn keep_in_range(columns: &mut Vec<u32>, towards: &mut Vec<f64>, range_km: f64) {
+fn keep_in_range(columns: &mut Vec<PlaceId>, towards: &mut Vec<f64>, range_km: f64) {
     let width = columns.len();
     let mut in_range = vec![false; width];
     for row in towards.chunks_exact(width) {
@@ -98,9 +98,9 @@ fn keep_in_range(columns: &mut Vec<u32>, towards: &mut Vec<f64>, range_km: f64) 
 }
 
 /// Straight distances, row-major.
-fn distances(places: &Geography, from: &[u32], to: &[u32]) -> Vec<f64> {
-    let located = |list: &[u32]| -> Vec<Located> {
-        list.iter().map(|&v| places.coords()[v as usize].located()).collect()
+fn distances(places: &Geography, from: &[PlaceId], to: &[PlaceId]) -> Vec<f64> {
+    let located = |list: &[PlaceId]| -> Vec<Located> {
+        list.iter().map(|v| places.coords()[v.index()].located()).collect()
     };
     let (from, to) = (located(from), located(to));
     let mut all = Vec::with_capacity(from.len() * to.len());
@@ -117,7 +117,7 @@ pub fn ceiling(city: &City, tables: &[Arc<CostTable>]) -> f64 {
 }
 
 /// Losses between rows and columns, row-major.
-type Losses<'a> = dyn Fn(&[u32], &[u32]) -> Vec<f64> + Sync + 'a;
+type Losses<'a> = dyn Fn(&[PlaceId], &[PlaceId]) -> Vec<f64> + Sync + 'a;
 
 /// Where a user takes its costs from: the cost reference tables, or what it has downloaded of them.
 pub struct Costs<'a> {
@@ -140,7 +140,10 @@ impl<'a> Costs<'a> {
 
     /// From whatever says `beta + o_i + o_k` between places, row-major; none times a prior may be
     /// larger than `ceiling`.
-    pub fn new(ceiling: f64, losses: impl Fn(&[u32], &[u32]) -> Vec<f64> + Sync + 'a) -> Self {
+    pub fn new(
+        ceiling: f64,
+        losses: impl Fn(&[PlaceId], &[PlaceId]) -> Vec<f64> + Sync + 'a,
+    ) -> Self {
         Self { losses: Box::new(losses), ceiling }
     }
 
@@ -150,10 +153,10 @@ impl<'a> Costs<'a> {
     }
 
     /// `c_hat = p_i (beta + o_i + o_k)` (Eq. 25 with travel offsets), row-major.
-    pub fn estimate(&self, places: &Geography, rows: &[u32], columns: &[u32]) -> Vec<f64> {
+    pub fn estimate(&self, places: &Geography, rows: &[PlaceId], columns: &[PlaceId]) -> Vec<f64> {
         let mut cost = (self.losses)(rows, columns);
-        for (&i, line) in rows.iter().zip(cost.chunks_exact_mut(columns.len())) {
-            line.iter_mut().for_each(|c| *c *= places.prior()[i as usize]);
+        for (i, line) in rows.iter().zip(cost.chunks_exact_mut(columns.len())) {
+            line.iter_mut().for_each(|c| *c *= places.prior()[i.index()]);
         }
         cost
     }

@@ -88,7 +88,7 @@ fn make(city: &City, plan: &Plan, progress: &dyn Progress) -> Result<Made, Mecha
     let solution = programme.solve(plan)?;
 
     let weight: f64 =
-        parts.iter().flat_map(|(part, _)| &part.relevant).map(|&i| city.prior()[i as usize]).sum();
+        parts.iter().flat_map(|(part, _)| &part.relevant).map(|i| city.prior()[i.index()]).sum();
     let proof = Proof::of(&solution, weight.max(f64::MIN_POSITIVE));
     let matrices = programme.split(&solution);
     let users = parts.into_iter().zip(matrices);

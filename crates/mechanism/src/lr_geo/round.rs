@@ -1,6 +1,7 @@
 //! What the server does with the uploads of a round (section 4.3 of the paper): one programme for
 //! all users, coupled by y.
 
+use lrgeo_geo::PlaceId;
 use lrgeo_optim::presolve::idle_columns;
 use lrgeo_optim::{Arc, DenseCost, Problem, ProblemParts, Solution, Ties, colgen};
 use lrgeo_tiles::Notion;
@@ -15,7 +16,7 @@ pub struct Programme {
     /// The programme.
     pub problem: Problem,
     /// The reported places of its columns, ascending.
-    pub columns: Vec<u32>,
+    pub columns: Vec<PlaceId>,
     /// Rows of each user.
     rows: Vec<usize>,
     /// What the rows weigh if every place is as likely as any other; the server does not know which they are.
@@ -36,10 +37,10 @@ impl Programme {
         places: usize,
         ceiling: f64,
     ) -> Result<Self, MechanismError> {
-        let mut columns: Vec<u32> = uploads.iter().flat_map(|u| &u.columns).copied().collect();
+        let mut columns: Vec<PlaceId> = uploads.iter().flat_map(|u| &u.columns).copied().collect();
         columns.sort_unstable();
         columns.dedup();
-        let elsewhere = (0..places as u32).find(|k| columns.binary_search(k).is_err());
+        let elsewhere = PlaceId::all(places).find(|k| columns.binary_search(k).is_err());
         if let Some(k) = elsewhere {
             let at = columns.partition_point(|&c| c < k);
             columns.insert(at, k);
@@ -59,12 +60,12 @@ impl Programme {
         ceiling: f64,
         public_y: &[f64],
     ) -> Result<Self, MechanismError> {
-        let columns = (0..public_y.len() as u32).collect();
+        let columns = PlaceId::all(public_y.len()).collect();
         Self::over(columns, &[upload], rule, notion, ceiling, Some(public_y.to_vec()))
     }
 
     fn over(
-        columns: Vec<u32>,
+        columns: Vec<PlaceId>,
         uploads: &[&Coefficients],
         rule: &TieRule,
         notion: Notion,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::spacing::spacing_km;
 use lrgeo_geo::units::Length;
-use lrgeo_geo::{BoundingBox, Coord};
+use lrgeo_geo::{BoundingBox, Coord, PlaceId};
 
 use lrgeo_tiles::{Grid, Likely, MOST_CELLS, MOST_PLACES, TileError};
 
@@ -20,7 +20,7 @@ pub struct Cut {
     /// Where they are.
     pub grid: Grid,
     /// The places of each, ascending.
-    pub tiles: Vec<Vec<u32>>,
+    pub tiles: Vec<Vec<PlaceId>>,
 }
 
 /// Cuts a map by the rule of [`Grid`] into tiles of at least `least` likely places each.
@@ -37,11 +37,11 @@ pub fn cut(coords: &[Coord], prior: &[f64], least: usize) -> Result<Cut, TileErr
         part.iter().for_each(|square| tile_of_cell[square.cell] = Some(tile as u32));
     }
     let members = |part: Vec<Square>| {
-        let mut places: Vec<u32> = part.into_iter().flat_map(|square| square.places).collect();
+        let mut places: Vec<PlaceId> = part.into_iter().flat_map(|square| square.places).collect();
         places.sort_unstable();
         places
     };
-    let tiles: Vec<Vec<u32>> = parts.into_iter().map(members).collect();
+    let tiles: Vec<Vec<PlaceId>> = parts.into_iter().map(members).collect();
     // Squares without places follow the place nearest to their centre.
     let index = SpatialIndex::new(coords);
     let follow = |cell: usize| {
@@ -59,7 +59,7 @@ struct Square {
     cell: usize,
     /// Row and column.
     at: [u32; 2],
-    places: Vec<u32>,
+    places: Vec<PlaceId>,
     likely: Likely,
 }
 
@@ -115,7 +115,7 @@ fn occupied(coords: &[Coord], prior: &[f64], grid: &Grid) -> Result<Vec<Square>,
             places: Vec::new(),
             likely: Likely::default(),
         });
-        square.places.push(place as u32);
+        square.places.push(PlaceId::at(place));
         square.likely.add(Likely::one(prior[place]));
     }
     Ok(squares.into_values().collect())
@@ -207,8 +207,8 @@ mod tests {
         vec![1.0 / coords.len() as f64; coords.len()]
     }
 
-    fn likely(prior: &[f64], places: &[u32]) -> f64 {
-        let weights: Vec<f64> = places.iter().map(|&place| prior[place as usize]).collect();
+    fn likely(prior: &[f64], places: &[PlaceId]) -> f64 {
+        let weights: Vec<f64> = places.iter().map(|place| prior[place.index()]).collect();
         let total: f64 = weights.iter().sum();
         if total <= 0.0 {
             return weights.len() as f64;
@@ -222,12 +222,12 @@ mod tests {
     fn check(coords: &[Coord], prior: &[f64], least: usize) -> Cut {
         let cut = cut(coords, prior, least).unwrap();
         let mut seen = vec![0; coords.len()];
-        let all: Vec<u32> = (0..coords.len() as u32).collect();
+        let all: Vec<PlaceId> = PlaceId::all(coords.len()).collect();
         for (tile, places) in cut.tiles.iter().enumerate() {
             assert!(places.windows(2).all(|w| w[0] < w[1]));
             for &place in places {
-                seen[place as usize] += 1;
-                assert_eq!(cut.grid.tile_of(coords[place as usize]), Some(tile));
+                seen[place.index()] += 1;
+                assert_eq!(cut.grid.tile_of(coords[place.index()]), Some(tile));
             }
             let (found, whole) = (likely(prior, places), likely(prior, &all));
             let bound = (least as f64).min(whole) - 1e-5;
@@ -266,9 +266,9 @@ mod tests {
         let cut = check(&coords, &even(&coords), 50);
         assert_eq!(cut.tiles.len(), 8);
         for tile in &cut.tiles {
-            let row = |p: &u32| p / 24;
-            let column = |p: &u32| p % 24;
-            let span = |of: &dyn Fn(&u32) -> u32| {
+            let row = |p: &PlaceId| p.number() / 24;
+            let column = |p: &PlaceId| p.number() % 24;
+            let span = |of: &dyn Fn(&PlaceId) -> u32| {
                 tile.iter().map(of).max().unwrap() - tile.iter().map(of).min().unwrap() + 1
             };
             assert_eq!(span(&row) * span(&column), tile.len() as u32, "a rectangle");
@@ -366,8 +366,8 @@ mod tests {
         prior.iter_mut().take(10).for_each(|p| *p = 0.1);
         let first = cut(&coords, &prior, 50).unwrap();
         assert!(sizes(&first).iter().all(|&n| n <= MOST_PLACES), "{:?}", sizes(&first));
-        let home = first.tiles.iter().find(|tile| tile.contains(&0)).unwrap();
-        assert!((0..10).all(|place| home.contains(&place)), "they are not told apart");
+        let home = first.tiles.iter().find(|tile| tile.contains(&PlaceId::default())).unwrap();
+        assert!(PlaceId::all(10).all(|place| home.contains(&place)), "they are not told apart");
         // As many at two points, which take finer squares than the map else has.
         let mut coords = vec![rome(); 1_500];
         coords.extend(vec![rome().offset_km(0.0, 0.3); 1_500]);
@@ -379,7 +379,7 @@ mod tests {
     #[test]
     fn a_map_with_fewer_places_than_a_tile_wants_is_one_tile() {
         let coords = block(2, 2, rome(), 0.5);
-        assert_eq!(check(&coords, &even(&coords), 50).tiles, [vec![0, 1, 2, 3]]);
+        assert_eq!(check(&coords, &even(&coords), 50).tiles, [PlaceId::all(4).collect::<Vec<_>>()]);
         let coords = block(9, 11, rome(), 0.5);
         assert_eq!(check(&coords, &even(&coords), 50).tiles.len(), 1);
     }

@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use lrgeo_tiles::{Envelope, Issued, Manifest, Places, PublicKey, SignedManifest, Tile, TileError};
+use lrgeo_tiles::{
+    Envelope, Issued, Manifest, PlaceId, Places, PublicKey, SignedManifest, Tile, TileError,
+};
 
 use super::{Publication, PublishError};
 
@@ -125,7 +127,7 @@ impl Directory {
     }
 
     /// A tile, by number, with the places that [`Manifest::members`] puts into it.
-    pub fn tile(&self, number: usize, members: &[u32]) -> Result<Tile, PublishError> {
+    pub fn tile(&self, number: usize, members: &[PlaceId]) -> Result<Tile, PublishError> {
         Ok(self.manifest().open_tile(number, members, &self.tile_bytes(number)?)?)
     }
 }

@@ -1,7 +1,7 @@
 //! Making a publication: cut, encode, sign, read back.
 
-use lrgeo_geo::Digest;
 use lrgeo_geo::parallel::*;
+use lrgeo_geo::{Digest, PlaceId};
 use lrgeo_map::progress::Progress;
 use lrgeo_tiles::{
     Check, Cover, FORMAT, FORMAT_NAME, FileEntry, Grid, LEAST_PLACES, Link, Manifest, Optimum,
@@ -20,7 +20,7 @@ pub struct Publication {
     /// What it says about itself, signed.
     pub signed: SignedManifest,
     /// The places of each tile.
-    pub members: Vec<Vec<u32>>,
+    pub members: Vec<Vec<PlaceId>>,
     /// The list of places, the noise for coordinates, and the tiles, by number.
     pub(super) places: Vec<u8>,
     pub(super) noise: Option<Vec<u8>>,
@@ -60,7 +60,7 @@ pub fn publish(
         bytes: bytes.len() as u64,
         places: count,
     };
-    let entry = |(bytes, members): (&Vec<u8>, &Vec<u32>)| TileEntry {
+    let entry = |(bytes, members): (&Vec<u8>, &Vec<PlaceId>)| TileEntry {
         hash: Digest::of(bytes),
         bytes: bytes.len() as u64,
         places: members.len() as u32,
@@ -103,7 +103,7 @@ struct Tiled {
     /// Which one a point belongs to.
     grid: Option<Grid>,
     /// The places of each.
-    members: Vec<Vec<u32>>,
+    members: Vec<Vec<PlaceId>>,
     /// Their bytes.
     tiles: Vec<Vec<u8>>,
 }
@@ -155,7 +155,7 @@ impl Publication {
             let tile = manifest.open_tile(number, members, &self.tiles[number])?;
             let mut expected = vec![0.0; built.coords.len()];
             for &place in members {
-                built.rows.fill(place as usize, &mut expected);
+                built.rows.fill(place.index(), &mut expected);
                 let row = tile.row(place).filter(|row| same(row, &expected));
                 row.ok_or(PublishError::ReadBack { what: "a row" })?;
             }
@@ -189,7 +189,7 @@ fn dense(matrix: &ObfuscationMatrix) -> SparseMatrix {
 }
 
 /// The rows of some places over all columns.
-fn some_rows(whole: &SparseMatrix, places: &[u32]) -> SparseMatrix {
+fn some_rows(whole: &SparseMatrix, places: &[PlaceId]) -> SparseMatrix {
     let mut rows = SparseMatrix {
         start: vec![0],
         column: Vec::new(),
@@ -198,7 +198,7 @@ fn some_rows(whole: &SparseMatrix, places: &[u32]) -> SparseMatrix {
         present: whole.present.clone(),
     };
     for &place in places {
-        let range = whole.start[place as usize]..whole.start[place as usize + 1];
+        let range = whole.start[place.index()]..whole.start[place.index() + 1];
         rows.column.extend_from_slice(&whole.column[range.clone()]);
         rows.value.extend_from_slice(&whole.value[range]);
         rows.start.push(rows.column.len());
@@ -206,8 +206,8 @@ fn some_rows(whole: &SparseMatrix, places: &[u32]) -> SparseMatrix {
     rows
 }
 
-fn pick<T: Copy>(values: &[T], places: &[u32]) -> Vec<T> {
-    places.iter().map(|&place| values[place as usize]).collect()
+fn pick<T: Copy>(values: &[T], places: &[PlaceId]) -> Vec<T> {
+    places.iter().map(|place| values[place.index()]).collect()
 }
 
 fn check(verdict: &Verdict) -> Check {

@@ -6,6 +6,7 @@
 mod graph;
 mod waypoints;
 
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::parallel::*;
 use lrgeo_map::progress::Progress;
 
@@ -44,7 +45,9 @@ impl Spanner {
     pub fn complete(city: &City) -> Self {
         let places = city.places() as u32;
         let pairs = (0..places).flat_map(|i| (i + 1..places).map(move |j| (i, j)));
-        let arcs = pairs.map(|(i, j)| Link { i, j, km: city.distance_km(i, j) }).collect();
+        let arcs = pairs
+            .map(|(i, j)| Link { i, j, km: city.distance_km(PlaceId::new(i), PlaceId::new(j)) })
+            .collect();
         Self { arcs, stretch: 1.0 }
     }
 
@@ -82,9 +85,9 @@ fn near_places(city: &City) -> Vec<Vec<(u32, f64)>> {
     let near = |i: u32| {
         let mut radius = LOCAL_SPACINGS * city.spacing_km();
         loop {
-            let found = city.index().within(city.coords()[i as usize], radius);
+            let found = city.within(city.coords()[i as usize], radius);
             if found.len() > FEWEST_CANDIDATES.min(city.places() - 1) {
-                return found;
+                return found.into_iter().map(|(j, km)| (j.number(), km)).collect();
             }
             radius *= 1.5;
         }

@@ -269,7 +269,7 @@ fn measure(built: &Built, progress: &dyn Progress) -> Vec<Vec<(u32, f64)>> {
     let places = built.coords.len();
     let mut later = vec![Vec::new(); places];
     for &[i, j] in &built.witness {
-        later[i.min(j) as usize].push(i.max(j));
+        later[i.min(j).index()].push(i.max(j).number());
     }
     progress.begin("measuring neighbours", places as u64);
     let measured: Vec<Vec<(u32, f64)>> = later

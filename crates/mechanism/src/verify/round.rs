@@ -2,7 +2,7 @@
 //! counts (Theorem 4.4, Proposition 4.5, `docs/specification.md` section 7).
 
 use lrgeo_geo::parallel::*;
-use lrgeo_geo::{Coord, Located};
+use lrgeo_geo::{Coord, Located, PlaceId};
 use lrgeo_tiles::Epsilon;
 use lrgeo_tiles::verify::{Finding, Pair};
 
@@ -12,7 +12,7 @@ use crate::rows::Round;
 /// One row of one user's matrix, over the columns that somebody may report.
 struct Line {
     user: usize,
-    place: u32,
+    place: PlaceId,
     deployed: bool,
     values: Vec<f64>,
     /// Which columns are tied to the shared y in this row.
@@ -21,7 +21,7 @@ struct Line {
 
 fn lines(round: &Round, coords: &[Coord]) -> Vec<Line> {
     let used = used_columns(round);
-    let located = |place: u32| coords[place as usize].located();
+    let located = |place: PlaceId| coords[place.index()].located();
     let reports: Vec<Located> = used.iter().map(|&k| located(round.columns[k])).collect();
     let mut lines = Vec::new();
     for (user, matrix) in round.users.iter().enumerate() {
@@ -72,7 +72,7 @@ fn compare(
             for b in (0..lines.len()).filter(|&b| b != a) {
                 let (here, there) = (&lines[a], &lines[b]);
                 let Some(columns) = wanted(here, there) else { continue };
-                let km = coords[here.place as usize].distance_km(coords[there.place as usize]);
+                let km = coords[here.place.index()].distance_km(coords[there.place.index()]);
                 if km > reach_km {
                     continue;
                 }
@@ -164,7 +164,7 @@ pub fn violation_bound_between(
 /// A row without its probabilities: of every place, the logarithm of the factor that ties it; NaN where it is free.
 struct Kernel {
     user: usize,
-    place: u32,
+    place: PlaceId,
     log: Vec<f64>,
 }
 
@@ -173,11 +173,11 @@ fn bound_of(round: &Round, coords: &[Coord], reach_km: f64, users: &[usize]) -> 
     let mut kernels = Vec::new();
     for &user in users {
         let matrix = &round.users[user];
-        let user_km = distances(located[matrix.place as usize], &located);
+        let user_km = distances(located[matrix.place.index()], &located);
         for &place in &matrix.relevant {
-            let row_km = distances(located[place as usize], &located);
+            let row_km = distances(located[place.index()], &located);
             let log = |k: usize| {
-                let factor = round.ties.factor((place, k as u32), row_km[k], user_km[k]);
+                let factor = round.ties.factor((place, PlaceId::at(k)), row_km[k], user_km[k]);
                 factor.map_or(f64::NAN, f64::ln)
             };
             let log = (0..round.places).map(log).collect();
@@ -188,7 +188,7 @@ fn bound_of(round: &Round, coords: &[Coord], reach_km: f64, users: &[usize]) -> 
     let counts = |a: usize| {
         let (here, mut covered, mut all) = (&kernels[a], 0u64, 0u64);
         for (b, there) in kernels.iter().enumerate() {
-            let km = located[here.place as usize].distance_km(located[there.place as usize]);
+            let km = located[here.place.index()].distance_km(located[there.place.index()]);
             if a == b || km > reach_km {
                 continue;
             }

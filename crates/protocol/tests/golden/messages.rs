@@ -1,5 +1,6 @@
 //! One of every message, with every field filled, and every request.
 
+use lrgeo_geo::PlaceId;
 use lrgeo_protocol::offload::{
     Bounds, Certificate, Circle, CirclePart, Join, Joined, Phase, Shared, TableCircle, TicketState,
     UserMatrix,
@@ -26,7 +27,7 @@ fn digest(byte: u8) -> Digest {
 }
 
 pub fn report() -> Report {
-    Report { map: digest(0xa0), place: ReportedPlace(1_331) }
+    Report { map: digest(0xa0), place: ReportedPlace(PlaceId::new(1_331)) }
 }
 
 fn description(local: Option<Local>) -> MapDescription {
@@ -117,7 +118,7 @@ pub fn every_message(visit: &mut impl Visit) {
     );
     visit.message("received", Received { reports: 5_000_000_000 });
     visit.message("report", report());
-    visit.message("circle", Circle { map: digest(0xa0), centre: 7, radius_km: 2.5 });
+    visit.message("circle", Circle { map: digest(0xa0), centre: PlaceId::new(7), radius_km: 2.5 });
     let part = CirclePart { cells: vec![3, 7], beta: vec![0.5, 1.5, 1.25, 0.125] };
     visit.message("table circle", TableCircle { map: digest(0xa0), ways: vec![part] });
     visit.message(
@@ -125,7 +126,7 @@ pub fn every_message(visit: &mut impl Visit) {
         Join {
             map: digest(0xa0),
             rows: 2,
-            columns: vec![3, 7, 65_536],
+            columns: [3, 7, 65_536].map(PlaceId::new).to_vec(),
             between: vec![0.5, 0.47, 0.47, 0.5],
             towards: vec![0.5, 0.47, 1.5, 0.47, 0.5, 1.25],
             cost: vec![0.5, 1e-9, 2.5, 1.5, 0.5, 0.1],
@@ -158,7 +159,7 @@ pub fn every_message(visit: &mut impl Visit) {
         };
         let matrix = UserMatrix {
             map: digest(0xa0),
-            columns: vec![3, 7],
+            columns: [3, 7].map(PlaceId::new).to_vec(),
             values: vec![0.75, 0.25, 0.3125, 0.6875],
             y: vec![0.5, 0.1],
             certificate,

@@ -3,7 +3,7 @@
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
-use lrgeo_geo::Digest;
+use lrgeo_geo::{Digest, PlaceId};
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{Circle, TableCircle};
 use lrgeo_protocol::public::{MapDescription, Received, TableTile, Targets};
@@ -171,7 +171,7 @@ const MOST_TARGETS: usize = 100;
 #[serde(deny_unknown_fields)]
 pub struct Wanted {
     map: Digest,
-    place: u32,
+    place: PlaceId,
     limit: Option<usize>,
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::rng::SplitMix;
 use lrgeo_mechanism::Radii;
 use lrgeo_mechanism::lr_geo::coefficients::{Costs, UserPart};
@@ -44,9 +45,9 @@ pub enum Event {
     /// Who is in it. None of them exists.
     Users {
         /// Their places.
-        places: Vec<u32>,
+        places: Vec<PlaceId>,
         /// The places relevant to each.
-        relevant: Vec<Vec<u32>>,
+        relevant: Vec<Vec<PlaceId>>,
         /// The reports that each may make.
         reported: Vec<usize>,
     },
@@ -74,7 +75,7 @@ pub enum Event {
         /// See `cost`.
         lower: Option<f64>,
         /// Of each user, the reports from its own place: place and probability.
-        rows: Vec<Vec<(u32, f64)>>,
+        rows: Vec<Vec<(PlaceId, f64)>>,
     },
     /// Nothing more comes.
     End,
@@ -160,7 +161,7 @@ impl Invented {
         });
         let uploads: Vec<_> = parts.iter().map(|part| &part.upload).collect();
         let people = parts.iter().flat_map(|part| &part.relevant);
-        let weight = people.map(|&i| city.prior()[i as usize]).sum::<f64>().max(f64::MIN_POSITIVE);
+        let weight = people.map(|i| city.prior()[i.index()]).sum::<f64>().max(f64::MIN_POSITIVE);
         let programme =
             Programme::new(&uploads, ties, plan.notion, city.places(), self.catalogue.ceiling());
         let Ok(programme) = programme.inspect_err(|error| tracing::warn!(%error, "invented users"))
@@ -202,12 +203,12 @@ impl Invented {
     }
 
     /// Where they are: places drawn from the prior, all different.
-    fn places(&self, users: usize) -> Vec<u32> {
+    fn places(&self, users: usize) -> Vec<PlaceId> {
         let prior = self.catalogue.city.prior();
         let mut rng = SplitMix::new(SEED);
-        let mut chosen: Vec<u32> = Vec::new();
+        let mut chosen: Vec<PlaceId> = Vec::new();
         while chosen.len() < users.min(prior.len()) {
-            let free = |i: &usize| !chosen.contains(&(*i as u32));
+            let free = |i: &usize| !chosen.contains(&PlaceId::at(*i));
             // A prior that is zero wherever nobody is yet counts as even.
             let total: f64 = (0..prior.len()).filter(free).map(|i| prior[i]).sum();
             let weight = |i: usize| if total > 0.0 { prior[i] } else { 1.0 };
@@ -218,7 +219,7 @@ impl Invented {
                 left <= 0.0
             });
             let last = (0..prior.len()).rfind(free);
-            chosen.extend(drawn.or(last).map(|i| i as u32));
+            chosen.extend(drawn.or(last).map(PlaceId::at));
         }
         chosen
     }

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use lrgeo_geo::PlaceId;
 use lrgeo_mechanism::lr_geo::coefficients::Coefficients;
 use lrgeo_mechanism::lr_geo::round::Programme;
 use lrgeo_mechanism::{Engine, MechanismError, Plan};
@@ -188,7 +189,7 @@ impl Solver<'_> {
 
 /// The entries of the programme of some users together.
 pub fn entries(uploads: &[&Coefficients]) -> usize {
-    let mut columns: Vec<u32> = uploads.iter().flat_map(|u| &u.columns).copied().collect();
+    let mut columns: Vec<PlaceId> = uploads.iter().flat_map(|u| &u.columns).copied().collect();
     columns.sort_unstable();
     columns.dedup();
     let rows: usize = uploads.iter().map(|upload| upload.rows).sum();

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use lrgeo_geo::Digest;
+use lrgeo_geo::PlaceId;
 use lrgeo_geo::units::Length;
 use lrgeo_map::map::Map;
 use lrgeo_map::utility::UtilityKind;
@@ -206,7 +207,7 @@ impl Users {
             graph.as_deref(),
             &costs,
             (&self.plan, &TieRule::of(&self.plan, &self.city).unwrap()),
-            place,
+            PlaceId::new(place),
         );
         let upload = part.upload;
         Join {

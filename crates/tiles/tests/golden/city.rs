@@ -5,7 +5,8 @@ use lrgeo_geo::Coord;
 use lrgeo_tiles::coordinates::{Lattice, LatticeNoise};
 use lrgeo_tiles::{
     Check, Digest, Epsilon, FORMAT, FORMAT_NAME, FileEntry, Grid, Issued, Link, Manifest, Optimum,
-    Places, Promise, SecretKey, SignedManifest, SparseMatrix, Tile, TileEntry, encode_noise,
+    PlaceId, Places, Promise, SecretKey, SignedManifest, SparseMatrix, Tile, TileEntry,
+    encode_noise,
 };
 
 pub const PLACES: u32 = 12;
@@ -64,6 +65,7 @@ pub fn tile(number: u32) -> Tile {
     }
     let present = (0..PLACES as usize).map(|k| k < REPORTED).collect();
     let rows = SparseMatrix { start, column, value, tail, present };
+    let places = places.into_iter().map(PlaceId::new).collect();
     Tile { map: map(), mechanism: mechanism(), places, rows }
 }
 
@@ -72,7 +74,7 @@ pub fn noise() -> LatticeNoise {
     let (first, squares) = ([-320, -224], [20, 14]);
     let lattice = Lattice { spacing_km, tip_km: spacing_km / 2.0, first, squares, side };
     let nearest = |square: usize| (lattice.middle(square)[0] + 6.0).clamp(0.0, 11.0) as u32;
-    let reports = (0..280).map(nearest).collect();
+    let reports = (0..280).map(nearest).map(PlaceId::new).collect();
     let rate = Epsilon::per_km(1.25).expect("a rate");
     let centre = Coord::new(45.0, 7.0704).expect("a coordinate");
     LatticeNoise::from_parts(rate, centre, [-8.0, -1.5, 8.0, 1.5], lattice, reports, coords())
