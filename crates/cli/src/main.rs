@@ -12,6 +12,7 @@ mod failure;
 mod json;
 mod key;
 mod leak;
+mod log;
 mod map;
 mod mechanism;
 mod obfuscate;
@@ -22,6 +23,7 @@ mod reproduce;
 mod serve;
 mod solve;
 mod tiles;
+mod token;
 mod ui;
 mod verify;
 mod ways;
@@ -63,6 +65,9 @@ Examples, one per command:
   lrgeo key show operator.key
   lrgeo publish city.lrmech -o tiles --key operator.key
   lrgeo serve --map city.lrmap --data city-data
+  lrgeo token new --data city-data --name ride-app --scope public,report
+  lrgeo token list --data city-data
+  lrgeo token revoke --data city-data ride-app
   lrgeo client obfuscate --server http://localhost:8417 --at 46.00,-30.00
   lrgeo client status --json
   lrgeo client reset --reports --yes
@@ -118,6 +123,9 @@ enum Command {
     Publish(publish::Publish),
     /// Run the service: tiles, rounds, reports.
     Serve(serve::Serve),
+    /// Give out, list and take back the API tokens of a server.
+    #[command(subcommand)]
+    Token(token::TokenCommand),
     /// Use a server: report without telling it where you are.
     #[command(subcommand)]
     Client(client::ClientCommand),
@@ -157,6 +165,7 @@ fn run(command: Command, ui: &Ui) -> Result<(), Failure> {
         Command::Key(command) => command.run(ui),
         Command::Publish(publish) => publish.run(ui),
         Command::Serve(serve) => serve.run(ui),
+        Command::Token(command) => command.run(ui),
         Command::Client(command) => command.run(ui),
         Command::Solve(solve) => solve.run(ui),
         Command::Check(check) => check.run(ui),

@@ -38,6 +38,22 @@ impl FromStr for Circle {
     }
 }
 
+/// A time in seconds: `90s`, `30m`, `24h`, `7d`.
+pub fn seconds(text: &str) -> Result<u64, String> {
+    let wrong = || "must be a time like 90s, 30m, 24h or 7d".to_owned();
+    let text = text.trim();
+    let split = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
+    let (number, unit) = text.split_at(split);
+    let unit = match unit.trim() {
+        "s" => 1,
+        "m" | "min" => 60,
+        "h" => 3600,
+        "d" | "day" | "days" => 86_400,
+        _ => return Err(wrong()),
+    };
+    number.parse::<u64>().ok().and_then(|n| n.checked_mul(unit)).ok_or_else(wrong)
+}
+
 fn numbers<const N: usize>(text: &str, form: &str) -> Result<[f64; N], String> {
     let wrong = || format!("must be {form}");
     let numbers: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();

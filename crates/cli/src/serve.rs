@@ -7,6 +7,7 @@ use lrgeo_map::map::Map;
 use lrgeo_server::{Config, Home, Server};
 
 use crate::failure::Failure;
+use crate::log::LogOptions;
 use crate::solve;
 use crate::ui::{Ui, count};
 
@@ -47,6 +48,8 @@ pub struct Serve {
     /// Where to listen; port 0 takes a free one.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8417")]
     listen: String,
+    #[command(flatten)]
+    log: LogOptions,
 }
 
 impl Serve {
@@ -59,7 +62,7 @@ impl Serve {
             config.utility.clone_from(utility);
         }
         let (map, version) = Map::open(&self.map)?;
-        log_to_stderr(ui);
+        self.log.start(ui);
         let runtime = tokio::runtime::Runtime::new()
             .map_err(|error| Failure::Read { path: "threads".into(), error })?;
         runtime.block_on(async {
@@ -130,11 +133,4 @@ pub async fn stop_signal() {
         }
     }
     let _ = tokio::signal::ctrl_c().await;
-}
-
-/// One line per request and round; warnings and errors only with `--quiet`.
-pub fn log_to_stderr(ui: &Ui) {
-    let level = if ui.is_quiet() { tracing::Level::WARN } else { tracing::Level::INFO };
-    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
-    let _ = log.with_target(false).try_init();
 }

@@ -1,6 +1,7 @@
 //! A phone with a network and a disk: does what [`Steps`](crate::Steps) say, one after the other, and waits for each.
 
 use lrgeo_geo::Coord;
+use lrgeo_protocol::Reference;
 use lrgeo_tiles::PublicKey;
 use lrgeo_tiles::sample::SystemRandomness;
 
@@ -70,6 +71,11 @@ impl<D: Draws> Client<D> {
     /// Asks for so many targets after a report; not at all for 0.
     pub fn targets(self, targets: usize) -> Self {
         Self { phone: self.phone.targets(targets), ..self }
+    }
+
+    /// Sends reports with what the app calls what they belong to: [`Phone::reference`].
+    pub fn reference(self, reference: Option<Reference>) -> Self {
+        Self { phone: self.phone.reference(reference), ..self }
     }
 
     /// Uses another clock.

@@ -32,6 +32,30 @@ const MOST_REFUSAL: u64 = 64 << 10;
 pub struct Http {
     base: String,
     agent: Agent,
+    token: Option<ApiToken>,
+}
+
+/// What an operator gave the app to be let in with. Not shown in a message or a log.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ApiToken(String);
+
+impl std::fmt::Debug for ApiToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ApiToken(..)")
+    }
+}
+
+impl std::str::FromStr for ApiToken {
+    type Err = TransportError;
+
+    fn from_str(text: &str) -> Result<Self, TransportError> {
+        let text = text.trim();
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        match !text.is_empty() && text.len() <= 256 && text.chars().all(plain) {
+            true => Ok(Self(text.to_owned())),
+            false => Err(TransportError::Token),
+        }
+    }
 }
 
 impl Http {
@@ -47,7 +71,13 @@ impl Http {
             .timeout_connect(Some(CONNECT))
             .timeout_global(Some(ANSWER))
             .build();
-        Ok(Self { base, agent: config.into() })
+        Ok(Self { base, agent: config.into(), token: None })
+    }
+
+    /// With a token of the operator's. All requests but those about a ticket, which has a token of its own, are then known to come from
+    /// whoever it was given to: an app should have one for all its users, not one for each.
+    pub fn token(self, token: Option<ApiToken>) -> Self {
+        Self { token, ..self }
     }
 
     /// Whether others on the way can read along.
@@ -66,11 +96,19 @@ impl Http {
         self.agent.get(format!("{}{path}", self.base)).header("accept", accept)
     }
 
+    /// The request as the operator wants to see it.
+    fn admitted<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
+        match &self.token {
+            Some(ApiToken(token)) => request.header("authorization", format!("Bearer {token}")),
+            None => request,
+        }
+    }
+
     fn post<T: Serialize>(&self, path: &str, body: &T) -> Result<Response<Body>, TransportError> {
         let media = Encoding::Cbor.media_type();
         let request = self.agent.post(format!("{}{path}", self.base));
         let request = request.header("accept", media).header("content-type", media);
-        request.send(&Encoding::Cbor.encode(body)[..]).map_err(failure)
+        self.admitted(request).send(&Encoding::Cbor.encode(body)[..]).map_err(failure)
     }
 }
 
@@ -78,7 +116,10 @@ impl Quiet for Http {
     fn ask(&self, request: &quiet::Request, most_bytes: u64) -> Result<Answer, TransportError> {
         let response = match request.body() {
             Some(body) => self.post(&request.path(), &body)?,
-            None => self.get(&request.path(), request.accept()).call().map_err(failure)?,
+            None => {
+                let request = self.get(&request.path(), request.accept());
+                self.admitted(request).call().map_err(failure)?
+            }
         };
         let key = response.headers().get(KEY_HEADER).and_then(|value| value.to_str().ok());
         let key = key.map(str::to_owned);
@@ -91,7 +132,8 @@ impl Offload for Http {
         let Circle { map, centre, radius_km } = circle;
         let path =
             format!("{}?map={map}&centre={centre}&radius_km={radius_km}", path::TABLE_CIRCLE);
-        message(self.get(&path, Encoding::Cbor.media_type()).call().map_err(failure)?)
+        let request = self.get(&path, Encoding::Cbor.media_type());
+        message(self.admitted(request).call().map_err(failure)?)
     }
 
     fn join(&self, join: &Join) -> Result<Joined, TransportError> {

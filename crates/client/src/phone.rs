@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use lrgeo_geo::Coord;
+use lrgeo_protocol::Reference;
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::public::{Received, Target, Targets};
 use lrgeo_protocol::quiet::{Report, ReportedPlace, Request};
@@ -36,6 +37,7 @@ pub struct Phone<D: Draws = SystemRandomness> {
     consent: bool,
     going: Vec<(String, f64)>,
     targets: usize,
+    reference: Option<Reference>,
 }
 
 impl Phone {
@@ -67,8 +69,18 @@ impl<D: Draws> Phone<D> {
         draws: D,
     ) -> Self {
         let (server, clock) = (server.to_owned(), Box::new(clock));
-        let going = Vec::new();
-        Self { server, state, saved, clock, draws, key: None, consent: false, going, targets: 0 }
+        Self {
+            server,
+            state,
+            saved,
+            clock,
+            draws,
+            key: None,
+            consent: false,
+            going: Vec::new(),
+            targets: 0,
+            reference: None,
+        }
     }
 
     /// Believes this operator only.
@@ -90,6 +102,11 @@ impl<D: Draws> Phone<D> {
     /// Asks for so many targets after a report; not at all for 0.
     pub fn targets(self, targets: usize) -> Self {
         Self { targets, ..self }
+    }
+
+    /// Sends reports with what the app calls what they belong to, a ride or a task: reports with one reference can be told to belong together.
+    pub fn reference(self, reference: Option<Reference>) -> Self {
+        Self { reference, ..self }
     }
 
     /// Uses another clock.
@@ -158,7 +175,8 @@ impl<D: Draws> Phone<D> {
             return Err(ClientError::NotUnderstood);
         }
         let begun = self.clock.since_1970();
-        let Self { server, state, saved, clock, draws, key, consent, going, targets } = self;
+        let Self { server, state, saved, clock, draws, key, consent, going, targets, reference } =
+            self;
         let mut kept = Open { state, saved, wire: &wire };
         let now = begun.as_secs();
         let asked = Asked { server, mode, going, key: *key, consent: *consent, now };
@@ -203,7 +221,8 @@ impl<D: Draws> Phone<D> {
         kept.commit().await?;
         let prepared = clock.since_1970();
 
-        let report = Report { map: ground.map, place: ReportedPlace(recalled.report) };
+        let place = ReportedPlace(recalled.report);
+        let report = Report { map: ground.map, place, reference: *reference };
         let reports = send(&wire, report).await?;
         let targets = match *targets {
             0 => Vec::new(),

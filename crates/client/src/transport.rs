@@ -52,6 +52,11 @@ pub enum TransportError {
     /// An address that cannot be used.
     #[error("server: {0}")]
     Address(String),
+    /// A token that cannot be one.
+    #[error(
+        "token: must be one line of letters, digits and underscores, as `lrgeo token new` prints it"
+    )]
+    Token,
     /// Nobody answers there.
     #[error("the server does not answer: {0}; is the address right, and is it running?")]
     Unreachable(String),

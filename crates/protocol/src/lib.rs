@@ -16,7 +16,7 @@
 //! use lrgeo_protocol::encoding::Encoding;
 //! use lrgeo_protocol::quiet::{Report, ReportedPlace};
 //!
-//! let report = Report { map: Digest([7; 32]), place: ReportedPlace(PlaceId::new(42)) };
+//! let report = Report::new(Digest([7; 32]), ReportedPlace(PlaceId::new(42)));
 //! let bytes = Encoding::Cbor.encode(&report);
 //! assert_eq!(Encoding::Cbor.decode::<Report>(&bytes)?, report);
 //! # Ok::<(), lrgeo_protocol::encoding::Malformed>(())
@@ -27,9 +27,11 @@ pub mod offload;
 pub mod path;
 pub mod public;
 pub mod quiet;
+mod reference;
 mod refusal;
 
 pub use lrgeo_geo::{Digest, PlaceId};
+pub use reference::{NoReference, Reference};
 pub use refusal::{Reason, Refusal};
 
 /// The version of these messages, in every path and description; others are refused.

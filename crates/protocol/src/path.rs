@@ -26,6 +26,10 @@ pub const ROUNDS: &str = "/v1/rounds";
 pub const REPORTS: &str = "/v1/reports";
 /// The targets by estimated travel distance.
 pub const TARGETS: &str = "/v1/targets";
+/// Reports that were taken, for the operator's own system.
+pub const STREAM: &str = "/v1/stream";
+/// What the server counts about itself, for Prometheus.
+pub const METRICS: &str = "/metrics";
 /// Whether the process is alive.
 pub const HEALTH: &str = "/healthz";
 /// Whether it can serve.

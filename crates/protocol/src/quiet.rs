@@ -2,12 +2,13 @@
 //!
 //! A [`Request`] names a public file or carries a [`Report`]. There is no variant, and no field,
 //! that could hold where somebody is: a client that speaks only these requests cannot say it. What is
-//! left to learn is which files it asks for, and when.
+//! left to learn is which files it asks for, and when, and which reports the app says belong together
+//! ([`crate::Reference`]).
 
 use serde::{Deserialize, Serialize};
 
 use crate::encoding::Encoding;
-use crate::{Digest, PlaceId, path};
+use crate::{Digest, PlaceId, Reference, path};
 
 /// The number of a place that was *drawn* from a row of a mechanism. Not where anybody is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +25,17 @@ pub struct Report {
     pub map: Digest,
     /// The place.
     pub place: ReportedPlace,
+    /// What the app calls what it belongs to, for services that hand reports on to the operator's own system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>, pattern = "^[A-Za-z0-9_:-]{1,64}$", nullable = false))]
+    pub reference: Option<Reference>,
+}
+
+impl Report {
+    /// A report that belongs to nothing in particular.
+    pub fn new(map: Digest, place: ReportedPlace) -> Self {
+        Self { map, place, reference: None }
+    }
 }
 
 /// Everything that may be asked for quietly.
@@ -69,7 +81,7 @@ impl Request {
             Self::Tile(hash) => path::file(path::TILES, *hash),
             Self::TableTile(hash) => path::file(path::TABLE_TILES, *hash),
             Self::Report(_) => path::REPORTS.to_owned(),
-            Self::Targets(Report { map, place }) => {
+            Self::Targets(Report { map, place, .. }) => {
                 format!("{}?map={map}&place={}", path::TARGETS, place.0)
             }
         }

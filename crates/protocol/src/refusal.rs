@@ -37,12 +37,47 @@ pub enum Reason {
     Infeasible,
     /// The server does not offer this mode.
     NotOffered,
-    /// The server has too much to do.
+    /// This needs an API token, and none that is known was sent.
+    Unauthorised,
+    /// The API token may not do this.
+    NotAllowed,
+    /// Too many requests of this kind in too short a time; `Retry-After` says when to come back.
+    TooOften,
+    /// The server has too much to do; `Retry-After` says when to come back.
     Busy,
     /// It took too long.
     TimedOut,
     /// It is the server's fault.
     Internal,
+}
+
+impl Reason {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotFound => "not_found",
+            Self::MethodNotAllowed => "method_not_allowed",
+            Self::Malformed => "malformed",
+            Self::InvalidField => "invalid_field",
+            Self::UnsupportedEncoding => "unsupported_encoding",
+            Self::NotAcceptable => "not_acceptable",
+            Self::OtherMap => "other_map",
+            Self::OtherProtocol => "other_protocol",
+            Self::TooLarge => "too_large",
+            Self::UnknownTicket => "unknown_ticket",
+            Self::NotYourTicket => "not_your_ticket",
+            Self::Expired => "expired",
+            Self::NotReady => "not_ready",
+            Self::Infeasible => "infeasible",
+            Self::NotOffered => "not_offered",
+            Self::Unauthorised => "unauthorised",
+            Self::NotAllowed => "not_allowed",
+            Self::TooOften => "too_often",
+            Self::Busy => "busy",
+            Self::TimedOut => "timed_out",
+            Self::Internal => "internal",
+        }
+    }
 }
 
 /// The body of every answer that is not a success. Says nothing about a place.

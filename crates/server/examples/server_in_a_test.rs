@@ -49,7 +49,7 @@ fn talk(address: &str) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         description.parameters.epsilon_per_km
     );
 
-    let report = Report { map: description.map, place: ReportedPlace(PlaceId::new(17)) };
+    let report = Report::new(description.map, ReportedPlace(PlaceId::new(17)));
     let sent = ureq::post(format!("{address}{}", path::REPORTS))
         .header("Content-Type", cbor.media_type())
         .header("Accept", cbor.media_type())

@@ -14,6 +14,8 @@ use serde::Deserialize;
 use tower_http::cors::AllowOrigin;
 
 use crate::ServerError;
+pub use crate::access::{AccessSettings, RouteSettings};
+pub use crate::handover::HandoverSettings;
 
 /// Everything that an operator may set. Unknown keys are refused.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -28,6 +30,12 @@ pub struct Config {
     pub rounds: RoundSettings,
     /// How much one request may ask for.
     pub limits: Limits,
+    /// Which routes need a token.
+    pub access: AccessSettings,
+    /// How much all users together may ask of each kind of route.
+    pub routes: RouteSettings,
+    /// Where reports go besides being counted.
+    pub handover: HandoverSettings,
     /// Which pages may use the service.
     pub browsers: Browsers,
     /// The server's own page.
@@ -43,6 +51,9 @@ impl Default for Config {
             privacy: Privacy::default(),
             rounds: RoundSettings::default(),
             limits: Limits::default(),
+            access: AccessSettings::default(),
+            routes: RouteSettings::default(),
+            handover: HandoverSettings::default(),
             browsers: Browsers::default(),
             page: PageSettings::default(),
             ways: Vec::new(),
@@ -314,6 +325,12 @@ impl Config {
         if !self.page.landmarks.iter().all(is_somewhere) {
             return setting("page.landmarks", "must each be at a latitude and a longitude");
         }
+        if !(0.0..=1e6).contains(&self.access.guesses_per_second) {
+            return setting("access.guesses_per_second", "must be a number of tries a second");
+        }
+        self.access.required()?;
+        self.routes.check()?;
+        self.handover.check()?;
         self.browsers.allowed()?;
         self.engine()?;
         self.epsilon()?;
@@ -498,6 +515,14 @@ mod tests {
             "[rounds]\nmost_stranger_cost = nan",
             "[rounds]\nmost_entries = 0",
             "[limits]\nrequest_seconds = 0",
+            "[access]\nrequired = [\"reports\"]",
+            "[access]\nguesses_per_second = nan",
+            "[routes.per_second]\nreport = -1.0",
+            "[routes.at_once]\npublic = 0",
+            "[routes]\nreport_bytes = 1",
+            "[handover]\nwebhook = \"dispatch.example\"",
+            "[handover]\nwebhook = \"http://a/b\"\nstream = true",
+            "[handover]\ntimeout_seconds = 0.0",
             "[browsers]\norigins = [\"app.example\"]",
             "[browsers]\norigins = [\"https://app.example/page\"]",
             "[[ways]]\nname = \"walk\"\nfile = \"w.lrmap\"\nshare = 1.5",

@@ -23,6 +23,8 @@ pub struct Counters {
 pub struct Counts {
     /// By method and route.
     pub routes: BTreeMap<String, Route>,
+    /// Refusals, by reason.
+    pub refusals: BTreeMap<&'static str, u64>,
     /// Of rounds.
     pub rounds: RoundCounts,
     /// Requests in each of the last minutes, oldest first; the last one is not over.
@@ -97,6 +99,11 @@ impl Counters {
         route.failed += u64::from(status >= 500);
         route.seconds += seconds;
         route.buckets[BUCKETS.partition_point(|end| *end < seconds)] += 1;
+    }
+
+    /// A request was refused, with this reason.
+    pub fn refusal(&self, reason: &'static str) {
+        *self.lock().refusals.entry(reason).or_default() += 1;
     }
 
     /// Somebody joined a round.

@@ -11,12 +11,15 @@
 //! # Ok::<(), lrgeo_server::ServerError>(())
 //! ```
 
+mod access;
 pub mod catalogue;
 mod chain;
 pub mod config;
 mod counters;
 mod error;
+mod handover;
 mod http;
+mod metrics;
 mod owner_only;
 mod page;
 mod refuse;
@@ -38,9 +41,11 @@ use lrgeo_map::progress::Progress;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+pub use access::{Scope, Token, TokenFile, Wanted as WantedToken};
 pub use catalogue::{Catalogue, Home};
 pub use config::Config;
 pub use error::ServerError;
+pub use handover::HandedReport;
 
 /// A server that is ready to run.
 pub struct Server {
@@ -88,8 +93,18 @@ impl Server {
         let page = page::Page::new(&catalogue, &config.page);
         let limits = config.limits.clone();
         let browsers = config.browsers.allowed()?;
-        let service =
-            service::Service { catalogue, store, rounds, limits, browsers, page, counters };
+        let service = service::Service {
+            catalogue,
+            store,
+            rounds,
+            limits,
+            browsers,
+            page,
+            counters,
+            access: access::Access::open(&config.access, &config.routes, home.data)?,
+            handover: handover::Handover::open(&config.handover, home.data)?,
+            compressed: http::Compressed::default(),
+        };
         Ok(Self { service: Arc::new(service), listener, stop: watch::Sender::new(false) })
     }
 
@@ -113,6 +128,8 @@ impl Server {
     /// Serves until it is stopped.
     pub async fn run(self) -> Result<(), ServerError> {
         let rounds = tokio::spawn(self.service.rounds.clone().run(self.stop.subscribe()));
+        let handover = self.service.handover.clone();
+        let handing = handover.map(|h| tokio::spawn(h.run(self.stop.subscribe())));
         let mut stop = self.stop.subscribe();
         let stopped = async move {
             let _ = stop.wait_for(|stop| *stop).await;
@@ -121,6 +138,9 @@ impl Server {
         let served = axum::serve(self.listener, http::app(self.service.clone()));
         let served = served.with_graceful_shutdown(stopped).await;
         let _ = rounds.await;
+        if let Some(handing) = handing {
+            let _ = handing.await;
+        }
         served.map_err(|error| ServerError::Listen { address, error })
     }
 }

@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use tower_http::cors::AllowOrigin;
 
+use crate::access::Access;
 use crate::catalogue::Catalogue;
 use crate::config::Limits;
 use crate::counters::Counters;
+use crate::handover::Handover;
+use crate::http::Compressed;
 use crate::page::Page;
 use crate::rounds::Rounds;
 use crate::store::Store;
@@ -27,6 +30,12 @@ pub struct Service {
     pub page: Option<Page>,
     /// What it counts about itself.
     pub counters: Arc<Counters>,
+    /// Who may ask, and how much.
+    pub access: Access,
+    /// Where reports go besides being counted; `None` for nowhere.
+    pub handover: Option<Arc<Handover>>,
+    /// Public files as they were packed.
+    pub compressed: Compressed,
 }
 
 /// A handle to it.

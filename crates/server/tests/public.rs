@@ -138,7 +138,7 @@ fn reports_are_counted_and_answered() {
     let scratch = Scratch::new();
     let server = Running::start(map(30), &scratch.0, &config(2));
     let about = description(&server);
-    let report = |place| Report { map: about.map, place: ReportedPlace(place) };
+    let report = |place| Report::new(about.map, ReportedPlace(place));
     for n in 1..=3 {
         let received: Received = server.post_json(path::REPORTS, &report(PlaceId::new(4))).json();
         assert_eq!(received.reports, n);
@@ -266,7 +266,7 @@ fn the_openapi_document_is_what_the_handlers_do() {
                 ("get", _) => server.get(&path, &[("authorization", &bearer(&ticket))]),
                 ("post", path::ROUNDS) => server.post_json(&path, &upload),
                 ("post", path::REPORTS) => {
-                    let report = Report { map: about.map, place: ReportedPlace(PlaceId::new(3)) };
+                    let report = Report::new(about.map, ReportedPlace(PlaceId::new(3)));
                     server.post_json(&path, &report)
                 }
                 other => panic!("{other:?} is not tried by this test"),
@@ -297,7 +297,7 @@ fn messages_are_the_same_in_both_encodings_over_the_wire() {
     let scratch = Scratch::new();
     let server = Running::start(map(30), &scratch.0, &config(1));
     let about = description(&server);
-    let report = Report { map: about.map, place: ReportedPlace(PlaceId::new(1)) };
+    let report = Report::new(about.map, ReportedPlace(PlaceId::new(1)));
     for (encoding, media) in Encoding::ALL {
         let answer = server.post(path::REPORTS, media, &encoding.encode(&report));
         assert_eq!(answer.status, 200, "{}", answer.text());

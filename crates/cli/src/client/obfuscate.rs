@@ -1,14 +1,15 @@
 //! `lrgeo client obfuscate`: a report to a server.
 
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lrgeo_client::http::Http;
+use lrgeo_client::http::{ApiToken, Http};
 use lrgeo_client::offload::DISCLOSURE;
 use lrgeo_client::{Client, ClientError, Mode, Outcome};
 use lrgeo_geo::Coord;
 use lrgeo_mechanism::MechanismError;
+use lrgeo_protocol::Reference;
 use lrgeo_protocol::public::Target;
 use lrgeo_tiles::{Issued, PublicKey};
 use serde_json::json;
@@ -53,6 +54,13 @@ pub struct Obfuscate {
     /// How many targets to ask for after the report [default: 3].
     #[arg(long, value_name = "N")]
     targets: Option<usize>,
+    /// What your app calls what this report belongs to, a ride or a task: sent along, and handed on to the operator's own system
+    /// (docs/integration.md). Reports with one reference can be told to belong together.
+    #[arg(long, value_name = "NAME")]
+    reference: Option<Reference>,
+    /// A file with the API token that the operator gave your app, where one is needed.
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
     /// Settings; see docs/client.sample.toml.
     #[arg(long, value_name = "FILE.toml")]
     config: Option<PathBuf>,
@@ -73,7 +81,8 @@ impl Obfuscate {
         let at = position(&self.at)?;
         let missing = || MechanismError::invalid("server", "give --server URL, or a config file");
         let address = self.server.or(settings.server).ok_or_else(missing)?;
-        let http = Http::new(&address).map_err(ClientError::from)?;
+        let token = token(self.token_file.or(settings.token_file).as_deref())?;
+        let http = Http::new(&address).map_err(ClientError::from)?.token(token);
         if http.is_plain() {
             ui.remark("warning: the connection is not encrypted; whoever is in between reads what the server reads");
         }
@@ -84,6 +93,7 @@ impl Obfuscate {
             .key(key.map_err(MechanismError::from)?)
             .consent(self.consent)
             .going(self.by.map_or_else(Vec::new, |by| by.0))
+            .reference(self.reference)
             .targets(self.targets.or(settings.targets).unwrap_or(3));
         if mode == Mode::Offload && !client.state().offload_understood {
             // Once, and whether or not remarks are wanted.
@@ -106,6 +116,13 @@ impl Obfuscate {
         }
         Ok(())
     }
+}
+
+fn token(path: Option<&Path>) -> Result<Option<ApiToken>, Failure> {
+    let Some(path) = path else { return Ok(None) };
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|error| Failure::Read { path: path.into(), error })?;
+    Ok(Some(text.parse().map_err(ClientError::from)?))
 }
 
 /// Ways by name, with how often each is gone.

@@ -14,6 +14,7 @@ use serde_json::json;
 use super::{duration, now, open_state, per_km};
 use crate::failure::Failure;
 use crate::json;
+use crate::options::seconds;
 use crate::ui::Ui;
 
 /// Show or change your policy. What a server offers is measured and held against it; what is weaker is refused, whoever
@@ -201,21 +202,6 @@ fn bytes(text: &str) -> Result<u64, String> {
     };
     let number: u64 = digits.trim().parse().map_err(|_| wrong())?;
     number.checked_mul(unit).ok_or_else(wrong)
-}
-
-fn seconds(text: &str) -> Result<u64, String> {
-    let wrong = || "must be a time like 90s, 30m, 24h or 7d".to_owned();
-    let text = text.trim();
-    let split = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
-    let (number, unit) = text.split_at(split);
-    let unit = match unit.trim() {
-        "s" => 1,
-        "m" | "min" => 60,
-        "h" => 3600,
-        "d" | "day" | "days" => 86_400,
-        _ => return Err(wrong()),
-    };
-    number.parse::<u64>().ok().and_then(|n| n.checked_mul(unit)).ok_or_else(wrong)
 }
 
 #[cfg(test)]

@@ -20,6 +20,8 @@ pub struct Settings {
     pub state: Option<PathBuf>,
     /// The operator's public key.
     pub key: Option<String>,
+    /// A file with the API token that the operator gave.
+    pub token_file: Option<PathBuf>,
     /// How many targets to ask for.
     pub targets: Option<usize>,
     /// Whether the owner knows what `offload` discloses.
@@ -53,9 +55,10 @@ mod tests {
         // Keys without a default are commented out with `#: `.
         let all: String =
             sample.lines().map(|line| line.trim_start_matches("#: ").to_owned() + "\n").collect();
-        let Settings { server, mode, state, key, targets, .. } = toml::from_str(&all).unwrap();
+        let Settings { server, mode, state, key, token_file, targets, .. } =
+            toml::from_str(&all).unwrap();
         assert!(server.is_some() && mode.is_some() && state.is_some());
-        assert!(key.is_some() && targets.is_some());
+        assert!(key.is_some() && token_file.is_some() && targets.is_some());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! One of every message, with every field filled, and every request.
 
 use lrgeo_geo::PlaceId;
+use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{
     Bounds, Certificate, Circle, CirclePart, Join, Joined, Phase, Shared, TableCircle, TicketState,
     UserMatrix,
@@ -26,8 +27,12 @@ fn digest(byte: u8) -> Digest {
     Digest(std::array::from_fn(|at| byte ^ at as u8))
 }
 
+pub fn report_of_a_ride() -> Report {
+    Report { reference: Some("ride-17".parse().expect("a reference")), ..report() }
+}
+
 pub fn report() -> Report {
-    Report { map: digest(0xa0), place: ReportedPlace(PlaceId::new(1_331)) }
+    Report::new(digest(0xa0), ReportedPlace(PlaceId::new(1_331)))
 }
 
 fn description(local: Option<Local>) -> MapDescription {
@@ -79,7 +84,7 @@ fn refusal(reason: Reason, field: Option<&str>) -> Refusal {
     }
 }
 
-const REASONS: [Reason; 18] = [
+const REASONS: [Reason; 21] = [
     Reason::NotFound,
     Reason::MethodNotAllowed,
     Reason::Malformed,
@@ -95,6 +100,9 @@ const REASONS: [Reason; 18] = [
     Reason::NotReady,
     Reason::Infeasible,
     Reason::NotOffered,
+    Reason::Unauthorised,
+    Reason::NotAllowed,
+    Reason::TooOften,
     Reason::Busy,
     Reason::TimedOut,
     Reason::Internal,
@@ -167,6 +175,8 @@ pub fn every_message(visit: &mut impl Visit) {
         visit.message(&format!("matrix, {name}"), matrix);
     }
     for reason in REASONS {
+        let written = Encoding::Json.encode(&reason);
+        assert_eq!(written, format!("\"{}\"", reason.name()).as_bytes());
         visit.message(&format!("refusal {reason:?}"), refusal(reason, None));
     }
     visit.message("refusal of a field", refusal(Reason::InvalidField, Some("radius_km")));
@@ -185,6 +195,7 @@ pub fn requests() -> Vec<(&'static str, Request)> {
         ("tile", Request::Tile(hash)),
         ("table tile", Request::TableTile(hash)),
         ("report", Request::Report(report())),
+        ("report of a ride", Request::Report(report_of_a_ride())),
         ("targets", Request::Targets(report())),
     ]
 }

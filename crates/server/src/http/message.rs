@@ -11,6 +11,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio_stream::StreamExt;
 
+use super::compressed::reads_gzip;
+use super::guard::bearer;
 use crate::catalogue::File;
 use crate::refuse;
 use crate::service::App;
@@ -20,10 +22,20 @@ pub struct No(pub Encoding, pub Refusal);
 
 impl IntoResponse for No {
     fn into_response(self) -> Response {
-        let status = refuse::status(self.1.reason);
-        (status, Answer(self.0, self.1)).into_response()
+        let reason = self.1.reason;
+        let mut response = (refuse::status(reason), Answer(self.0, self.1)).into_response();
+        if reason == Reason::Busy {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        }
+        // For whoever counts.
+        response.extensions_mut().insert(reason);
+        response
     }
 }
+
+/// The largest body that this kind of request may have, where that is less than the service's limit.
+#[derive(Clone, Copy)]
+pub struct MostBytes(pub usize);
 
 /// What handlers answer with.
 pub type Answered<T> = Result<T, No>;
@@ -77,7 +89,8 @@ impl<T: DeserializeOwned> FromRequest<App> for Message<T> {
                 let message = "send application/json or application/cbor, and say which";
                 return refuse::because(Reason::UnsupportedEncoding, message);
             };
-            let limit = app.limits.body_bytes;
+            let of_kind = parts.extensions.get().map(|MostBytes(most)| *most);
+            let limit = app.limits.body_bytes.min(of_kind.unwrap_or(usize::MAX));
             let Some(bytes) = read_up_to(limit, body).await else {
                 return refuse::too_large(format!(
                     "the body is longer than {limit} bytes, or broke off"
@@ -139,31 +152,63 @@ impl<S: Sync> FromRequestParts<S> for Token {
     type Rejection = No;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, No> {
-        let value = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        Ok(Self(value.and_then(|value| value.strip_prefix("Bearer ")).map(str::to_owned)))
+        Ok(Self(bearer(&parts.headers).map(str::to_owned)))
     }
 }
 
+/// Whether a file may be packed on its way (see [`super::compressed`]).
+pub enum Packing<'a> {
+    /// Its length must not depend on its content.
+    Never,
+    /// What everybody fetches whole.
+    Of(&'a App),
+}
+
 /// A public file: with its hash as ETag, and kept by caches for ever unless it may change.
-pub fn file(file: &File, media: &'static str, immutable: bool, headers: &HeaderMap) -> Response {
-    let tag = format!("\"{}\"", file.hash);
+pub fn file(
+    file: &File,
+    media: &'static str,
+    packing: Packing<'_>,
+    immutable: bool,
+    headers: &HeaderMap,
+) -> Response {
+    let packed = match packing {
+        Packing::Of(app) if reads_gzip(headers) => {
+            app.compressed.get(file.hash, media, &file.bytes)
+        }
+        _ => None,
+    };
+    // One hash, two representations: a cache must tell them apart.
+    let tags = [format!("\"{}\"", file.hash), format!("\"{}-gzip\"", file.hash)];
     let keep = match immutable {
         true => "public, max-age=31536000, immutable",
         false => "public, no-cache",
     };
     let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
-    let known = known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag));
-    let (status, body) = match known {
-        true => (StatusCode::NOT_MODIFIED, Body::empty()),
-        false => (StatusCode::OK, Body::from(file.bytes.to_vec())),
+    let is_tag = |one: &str| tags.iter().any(|tag| tag == one.trim());
+    let known = known.is_some_and(|known| known.split(',').any(is_tag));
+    let [plain_tag, packed_tag] = tags;
+    let tag = if packed.is_some() { packed_tag } else { plain_tag };
+    let is_packed = packed.is_some();
+    let (status, body) = match (known, packed) {
+        (true, _) => (StatusCode::NOT_MODIFIED, Body::empty()),
+        (false, Some(packed)) => (StatusCode::OK, Body::from(packed)),
+        (false, None) => (StatusCode::OK, Body::from(file.bytes.to_vec())),
     };
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(media)),
         (header::CACHE_CONTROL, HeaderValue::from_static(keep)),
     ];
     let mut response = (status, headers, body).into_response();
+    let out = response.headers_mut();
+    if !matches!(packing, Packing::Never) {
+        out.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    }
+    if is_packed && !known {
+        out.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
     if let Ok(tag) = HeaderValue::from_str(&tag) {
-        response.headers_mut().insert(header::ETAG, tag);
+        out.insert(header::ETAG, tag);
     }
     response
 }

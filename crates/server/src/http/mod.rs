@@ -1,18 +1,23 @@
 //! The interface over HTTP: one function makes the application, tests call it as well as `serve`.
 
+mod compressed;
+mod describe;
+mod guard;
 mod message;
+mod observe;
 mod page;
 mod public;
 mod rounds;
+mod stream;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderName, Method, StatusCode, header};
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::{Json, Router};
 use lrgeo_protocol::{Reason, Refusal, path};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::CorsLayer;
@@ -20,8 +25,11 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::catalogue::File;
+use crate::metrics;
 use crate::service::App;
-use message::No;
+pub use compressed::Compressed;
+use message::{No, Packing, file};
 
 /// Description of the interface; the paths come from the handlers themselves.
 #[derive(OpenApi)]
@@ -33,8 +41,8 @@ use message::No;
 struct Interface;
 
 /// The application and its description.
-fn describe() -> (Router<App>, utoipa::openapi::OpenApi) {
-    OpenApiRouter::with_openapi(Interface::openapi())
+fn describe() -> (Router<App>, File) {
+    let (router, api) = OpenApiRouter::with_openapi(Interface::openapi())
         .routes(routes!(public::map))
         .routes(routes!(public::manifest))
         .routes(routes!(public::signature))
@@ -55,15 +63,20 @@ fn describe() -> (Router<App>, utoipa::openapi::OpenApi) {
         .routes(routes!(page::data))
         .routes(routes!(page::rounds))
         .routes(routes!(page::operation))
+        .routes(routes!(stream::stream))
+        .routes(routes!(measured))
         .routes(routes!(health))
         .routes(routes!(ready))
-        .split_for_parts()
+        .split_for_parts();
+    (router, describe::document(&api))
 }
 
 /// All routes, with limits and logs.
 pub fn app(app: App) -> Router {
     let (router, description) = describe();
-    let openapi = || async move { Json(description) };
+    let openapi = async move |State(app): State<App>, headers: HeaderMap| {
+        file(&description, "application/json", Packing::Of(&app), false, &headers)
+    };
     let limit = Duration::from_secs_f64(app.limits.request_seconds);
     let browsers = app.browsers.clone().map_or_else(CorsLayer::new, |origins| {
         let asked = [header::ACCEPT, header::AUTHORIZATION, header::CONTENT_TYPE];
@@ -71,7 +84,11 @@ pub fn app(app: App) -> Router {
             .allow_origin(origins)
             .allow_methods([Method::GET, Method::POST])
             .allow_headers(asked)
-            .expose_headers([HeaderName::from_static(public::KEY_HEADER)])
+            .expose_headers([
+                HeaderName::from_static(public::KEY_HEADER),
+                observe::REQUEST_ID,
+                header::RETRY_AFTER,
+            ])
             .max_age(Duration::from_secs(86_400))
     });
     router
@@ -85,9 +102,19 @@ pub fn app(app: App) -> Router {
             no(Reason::Internal, "the server failed; it goes on")
         }))
         .layer(middleware::from_fn_with_state(limit, within_time))
+        .layer(middleware::from_fn_with_state(app.clone(), guard::guard))
         .layer(browsers)
-        .layer(middleware::from_fn_with_state(app.clone(), log))
+        .layer(middleware::from_fn_with_state(app.clone(), observe::observe))
         .with_state(app)
+}
+
+/// What the server counts about itself, for Prometheus.
+#[utoipa::path(get, path = "/metrics", tag = "operation",
+    responses((status = 200, content_type = "text/plain", description = "see docs/operations.md")))]
+async fn measured(State(app): State<App>) -> Response {
+    let headers =
+        [(header::CONTENT_TYPE, "text/plain; version=0.0.4"), (header::CACHE_CONTROL, "no-store")];
+    (headers, metrics::render(&app)).into_response()
 }
 
 /// The process is alive.
@@ -123,26 +150,4 @@ fn no(reason: Reason, message: &str) -> Response {
 async fn within_time(State(limit): State<Duration>, request: Request, next: Next) -> Response {
     let answered = tokio::time::timeout(limit, next.run(request)).await;
     answered.unwrap_or_else(|_| no(Reason::TimedOut, "the request took too long"))
-}
-
-/// One line per request: which kind, what came of it, how long it took. The path as such is not
-/// logged, nor the query: they hold tickets and reported places.
-async fn log(
-    State(app): State<App>,
-    matched: Option<MatchedPath>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let begun = Instant::now();
-    let method = request.method().clone();
-    let response = next.run(request).await;
-    let route = matched.as_ref().map_or("unknown", MatchedPath::as_str);
-    let (status, took) = (response.status().as_u16(), begun.elapsed());
-    // A method that is none of HTTP's own is what somebody made up: not a name to remember.
-    let known = [Method::GET, Method::POST, Method::HEAD, Method::OPTIONS].contains(&method);
-    let kind = if known { method.as_str() } else { "other" };
-    app.counters.request(&format!("{kind} {route}"), status, took);
-    let milliseconds = took.as_secs_f64() * 1e3;
-    tracing::info!(%method, route, status, milliseconds, "request");
-    response
 }

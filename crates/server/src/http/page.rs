@@ -3,9 +3,8 @@
 use std::convert::Infallible;
 
 use axum::Json;
-use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use lrgeo_protocol::encoding::Encoding;
@@ -14,7 +13,8 @@ use serde::Serialize;
 use tokio_stream::wrappers::WatchStream;
 use tokio_stream::{Stream, StreamExt};
 
-use super::message::{Answered, No, file};
+use super::message::{Answered, No, Packing, file};
+use crate::catalogue::File;
 use crate::counters::{BUCKETS, Counts};
 use crate::page::{Asset, Index, InventedEvent, Page, asset};
 use crate::service::App;
@@ -52,23 +52,10 @@ fn answer(app: &App, name: &str, headers: &HeaderMap) -> Response {
     let Some(&Asset { media, bytes, .. }) = found else {
         return No(Encoding::Json, nothing()).into_response();
     };
-    let tag = format!("\"{}\"", Digest::of(bytes));
-    let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
-    let mut response =
-        match known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag)) {
-            true => StatusCode::NOT_MODIFIED.into_response(),
-            false => Body::from(bytes).into_response(),
-        };
-    let keep = match name.starts_with("assets/") {
-        true => "public, max-age=31536000, immutable",
-        false => "public, no-cache",
-    };
+    let found = File { bytes: bytes.into(), hash: Digest::of(bytes) };
+    let immutable = name.starts_with("assets/");
+    let mut response = file(&found, media, Packing::Of(app), immutable, headers);
     let out = response.headers_mut();
-    out.insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
-    out.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
-    if let Ok(tag) = HeaderValue::from_str(&tag) {
-        out.insert(header::ETAG, tag);
-    }
     for (name, value) in HEADERS {
         out.insert(name, HeaderValue::from_static(value));
     }
@@ -106,7 +93,9 @@ pub async fn data(
 ) -> Answered<Response> {
     let hash = hash.parse::<Digest>().ok();
     match hash.and_then(|hash| app.page.as_ref()?.file(hash)) {
-        Some(found) => Ok(file(found, "application/octet-stream", true, &headers)),
+        Some(found) => {
+            Ok(file(found, "application/octet-stream", Packing::Of(&app), true, &headers))
+        }
         None => Err(No(Encoding::Json, nothing())),
     }
 }

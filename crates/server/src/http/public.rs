@@ -10,7 +10,7 @@ use lrgeo_protocol::public::{MapDescription, Received, TableTile, Targets};
 use lrgeo_protocol::quiet::Report;
 use lrgeo_protocol::{Reason, Refusal};
 
-use super::message::{Answer, Answered, Asked, Message, No, Reads, file};
+use super::message::{Answer, Answered, Asked, Message, No, Packing, Reads, file};
 use crate::refuse;
 use crate::rounds::internal;
 use crate::service::App;
@@ -21,11 +21,11 @@ use crate::service::App;
 pub async fn map(State(app): State<App>, Reads(reads): Reads, headers: HeaderMap) -> Response {
     let known = &app.catalogue.description_file;
     match reads {
-        Encoding::Cbor => file(known, reads.media_type(), false, &headers),
+        Encoding::Cbor => file(known, reads.media_type(), Packing::Of(&app), false, &headers),
         Encoding::Json => {
             let bytes = reads.encode(&app.catalogue.description).into();
             let json = crate::catalogue::File { bytes, hash: known.hash };
-            file(&json, reads.media_type(), false, &headers)
+            file(&json, reads.media_type(), Packing::Of(&app), false, &headers)
         }
     }
 }
@@ -39,7 +39,7 @@ pub const KEY_HEADER: &str = "x-lrgeo-key";
     responses((status = 200, content_type = "application/json", description = "see docs/tiles.md"), (status = 304, description = "unchanged")))]
 pub async fn manifest(State(app): State<App>, headers: HeaderMap) -> Response {
     let [manifest, _] = &app.catalogue.manifest;
-    let mut response = file(manifest, "application/json", false, &headers);
+    let mut response = file(manifest, "application/json", Packing::Of(&app), false, &headers);
     if let Ok(key) = HeaderValue::from_str(&app.catalogue.key.to_string()) {
         response.headers_mut().insert(KEY_HEADER, key);
     }
@@ -50,7 +50,7 @@ pub async fn manifest(State(app): State<App>, headers: HeaderMap) -> Response {
 #[utoipa::path(get, path = "/v1/manifest/signature", tag = "published",
     responses((status = 200, content_type = "application/octet-stream", description = "ed25519"), (status = 304, description = "unchanged")))]
 pub async fn signature(State(app): State<App>, headers: HeaderMap) -> Response {
-    file(&app.catalogue.manifest[1], "application/octet-stream", false, &headers)
+    file(&app.catalogue.manifest[1], "application/octet-stream", Packing::Never, false, &headers)
 }
 
 /// A manifest that was signed before the present one, for those who have not been here for a while.
@@ -63,7 +63,7 @@ pub async fn earlier(
 ) -> Answered<Response> {
     let found = hash.parse().ok().and_then(|hash: Digest| app.catalogue.earlier.get(&hash));
     let [manifest, _] = found.ok_or_else(|| No(Encoding::Json, unknown_file()))?;
-    Ok(file(manifest, "application/json", true, &headers))
+    Ok(file(manifest, "application/json", Packing::Of(&app), true, &headers))
 }
 
 /// The signature of an earlier manifest: 64 bytes.
@@ -76,21 +76,38 @@ pub async fn earlier_signature(
 ) -> Answered<Response> {
     let found = hash.parse().ok().and_then(|hash: Digest| app.catalogue.earlier.get(&hash));
     let [_, signature] = found.ok_or_else(|| No(Encoding::Json, unknown_file()))?;
-    Ok(file(signature, "application/octet-stream", true, &headers))
+    Ok(file(signature, "application/octet-stream", Packing::Never, true, &headers))
 }
 
 /// The list of places that the manifest names.
 #[utoipa::path(get, path = "/v1/places/{hash}", tag = "published", params(("hash" = Digest, Path)),
     responses((status = 200, content_type = "application/octet-stream", description = "see docs/tiles.md"), (status = 304, description = "unchanged"), (status = 404, body = Refusal)))]
-pub async fn places(app: State<App>, hash: Path<String>, headers: HeaderMap) -> Answered<Response> {
-    tile(app, hash, headers).await
+pub async fn places(
+    State(app): State<App>,
+    Path(hash): Path<String>,
+    headers: HeaderMap,
+) -> Answered<Response> {
+    whole(&app, &hash, &headers)
 }
 
 /// The noise for coordinates that the manifest names: the same for everybody.
 #[utoipa::path(get, path = "/v1/noise/{hash}", tag = "published", params(("hash" = Digest, Path)),
     responses((status = 200, content_type = "application/octet-stream", description = "see docs/tiles.md"), (status = 304, description = "unchanged"), (status = 404, body = Refusal)))]
-pub async fn noise(app: State<App>, hash: Path<String>, headers: HeaderMap) -> Answered<Response> {
-    tile(app, hash, headers).await
+pub async fn noise(
+    State(app): State<App>,
+    Path(hash): Path<String>,
+    headers: HeaderMap,
+) -> Answered<Response> {
+    whole(&app, &hash, &headers)
+}
+
+/// A file that everybody fetches. Tiles have other paths, and are found under these as they are.
+fn whole(app: &App, hash: &str, headers: &HeaderMap) -> Answered<Response> {
+    let found = hash.parse().ok().and_then(|hash: Digest| app.catalogue.files.get(&hash));
+    let found = found.ok_or_else(|| No(Encoding::Json, unknown_file()))?;
+    let is_tile = app.catalogue.tiles.tiles.iter().any(|tile| tile.hash == found.hash);
+    let packing = if is_tile { Packing::Never } else { Packing::Of(app) };
+    Ok(file(found, "application/octet-stream", packing, true, headers))
 }
 
 /// A published tile.
@@ -103,7 +120,7 @@ pub async fn tile(
 ) -> Answered<Response> {
     let found = hash.parse().ok().and_then(|hash: Digest| app.catalogue.files.get(&hash));
     match found {
-        Some(found) => Ok(file(found, "application/octet-stream", true, &headers)),
+        Some(found) => Ok(file(found, "application/octet-stream", Packing::Never, true, &headers)),
         None => Err(No(Encoding::Json, unknown_file())),
     }
 }
@@ -120,13 +137,13 @@ pub async fn table_tile(
     let found = hash.parse().ok().and_then(|hash: Digest| app.catalogue.table_tiles.get(&hash));
     let Some(found) = found else { return Err(No(reads, unknown_file())) };
     if reads == Encoding::Cbor {
-        return Ok(file(found, "application/cbor", true, &headers));
+        return Ok(file(found, "application/cbor", Packing::Never, true, &headers));
     }
     let slice = Encoding::Cbor.decode::<TableTile>(&found.bytes);
     let slice = slice.map_err(|_| No(reads, unknown_file()))?;
     let bytes = reads.encode(&slice).into();
     let json = crate::catalogue::File { bytes, hash: found.hash };
-    Ok(file(&json, reads.media_type(), true, &headers))
+    Ok(file(&json, reads.media_type(), Packing::Never, true, &headers))
 }
 
 fn unknown_file() -> Refusal {
@@ -147,14 +164,23 @@ pub async fn circle(
     found.map(|found| Answer(reads, found)).map_err(|refusal| No(reads, refusal))
 }
 
-/// A report of an obfuscated place. How often each place was reported is all that is kept.
+/// A report of an obfuscated place. How often each place was reported is all that is kept; where the operator has reports handed on (`docs/integration.md`),
+/// the report and its `reference` until that is done.
 #[utoipa::path(post, path = "/v1/reports", tag = "service", request_body = Report,
     responses((status = 200, body = Received), (status = 400, body = Refusal), (status = 409, body = Refusal), (status = 413, body = Refusal), (status = 415, body = Refusal), (status = 422, body = Refusal)))]
 pub async fn report(
     State(app): State<App>,
     Message(reads, report): Message<Report>,
 ) -> Answered<Answer<Received>> {
-    let Report { map, place } = report;
+    let Report { map, place, .. } = report;
+    if let Some(handover) = &app.handover {
+        let kept = async {
+            app.catalogue.check_place(map, place.0)?;
+            let at = app.catalogue.city.coords()[place.0.index()];
+            handover.keep(&report, [at.lat(), at.lon()]).await
+        };
+        kept.await.map_err(|refusal| No(reads, refusal))?;
+    }
     let count = move || {
         app.catalogue.check_place(map, place.0)?;
         app.store.count_report(map, place.0).map_err(internal)
