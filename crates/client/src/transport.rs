@@ -52,6 +52,9 @@ pub enum TransportError {
     /// An address that cannot be used.
     #[error("server: {0}")]
     Address(String),
+    /// Certificates of authorities that cannot be used.
+    #[error("ca: {0}")]
+    Authorities(String),
     /// Nobody answers there.
     #[error("the server does not answer: {0}; is the address right, and is it running?")]
     Unreachable(String),

@@ -14,6 +14,8 @@ use crate::failure::Failure;
 pub struct Settings {
     /// The address of the server.
     pub server: Option<String>,
+    /// Who signed the server's certificate (PEM).
+    pub ca: Option<PathBuf>,
     /// `published`, `local` or `offload`.
     pub mode: Option<Mode>,
     /// Where reports are remembered.
@@ -53,8 +55,8 @@ mod tests {
         // Keys without a default are commented out with `#: `.
         let all: String =
             sample.lines().map(|line| line.trim_start_matches("#: ").to_owned() + "\n").collect();
-        let Settings { server, mode, state, key, targets, .. } = toml::from_str(&all).unwrap();
-        assert!(server.is_some() && mode.is_some() && state.is_some());
+        let Settings { server, ca, mode, state, key, targets, .. } = toml::from_str(&all).unwrap();
+        assert!(server.is_some() && ca.is_some() && mode.is_some() && state.is_some());
         assert!(key.is_some() && targets.is_some());
     }
 

@@ -4,15 +4,17 @@ mod message;
 mod page;
 mod public;
 mod rounds;
+mod starting;
 
 use std::time::{Duration, Instant};
 
+use axum::Router;
+use axum::body::Bytes;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::{Json, Router};
 use lrgeo_protocol::{Reason, Refusal, path};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::CorsLayer;
@@ -22,6 +24,7 @@ use utoipa_axum::routes;
 
 use crate::service::App;
 use message::No;
+pub use starting::starting;
 
 /// Description of the interface; the paths come from the handlers themselves.
 #[derive(OpenApi)]
@@ -63,7 +66,9 @@ fn describe() -> (Router<App>, utoipa::openapi::OpenApi) {
 /// All routes, with limits and logs.
 pub fn app(app: App) -> Router {
     let (router, description) = describe();
-    let openapi = || async move { Json(description) };
+    // Written once, whoever asks for it: routes are copied, and so is what they hold.
+    let document = Bytes::from(serde_json::to_vec(&description).unwrap_or_default());
+    let openapi = || async move { ([(header::CONTENT_TYPE, "application/json")], document) };
     let limit = Duration::from_secs_f64(app.limits.request_seconds);
     let browsers = app.browsers.clone().map_or_else(CorsLayer::new, |origins| {
         let asked = [header::ACCEPT, header::AUTHORIZATION, header::CONTENT_TYPE];
@@ -98,12 +103,12 @@ async fn health() -> &'static str {
 
 /// The server can serve: map, tiles and storage are there.
 #[utoipa::path(get, path = "/readyz", tag = "operation",
-    responses((status = 200, description = "ready"), (status = 503, description = "the storage does not answer")))]
+    responses((status = 200, description = "ready"), (status = 503, description = "starting, or the storage cannot be read or written")))]
 async fn ready(State(app): State<App>) -> (StatusCode, &'static str) {
     let store = app.store.clone();
-    match tokio::task::spawn_blocking(move || store.ticket("readyz")).await {
-        Ok(Ok(_)) => (StatusCode::OK, "ready\n"),
-        _ => (StatusCode::SERVICE_UNAVAILABLE, "the storage does not answer\n"),
+    match tokio::task::spawn_blocking(move || store.is_sound()).await {
+        Ok(true) => (StatusCode::OK, "ready\n"),
+        _ => (StatusCode::SERVICE_UNAVAILABLE, "the storage cannot be read or written\n"),
     }
 }
 
