@@ -12,7 +12,9 @@ use lrgeo_protocol::offload::{Circle, Join, Joined, TableCircle, TicketState, Us
 use lrgeo_protocol::{path, quiet};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use ureq::config::ConfigBuilder;
 use ureq::http::Response;
+use ureq::typestate::AgentScope;
 use ureq::{Agent, Body, RequestBuilder};
 
 use crate::transport::{Answer, Offload, Quiet, Server, TransportError};
@@ -59,25 +61,45 @@ impl std::str::FromStr for ApiToken {
 }
 
 impl Http {
-    /// The server at `http://host[:port][/prefix]`, or `https://` where this was built with `tls`.
+    /// The server at `http://host[:port][/prefix]`, or `https://` where this was built with `tls`. Who signed its certificate must be one of
+    /// those that browsers trust.
     pub fn new(address: &str) -> Result<Self, TransportError> {
         let base = normalised(address)?;
-        let config = Agent::config_builder()
-            .user_agent("lrgeo")
-            .proxy(None)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .http_status_as_error(false)
-            .timeout_connect(Some(CONNECT))
-            .timeout_global(Some(ANSWER))
-            .build();
-        Ok(Self { base, agent: config.into(), token: None })
+        Ok(Self { base, agent: configured().build().into(), token: None })
     }
 
     /// With a token of the operator's. All requests but those about a ticket, which has a token of its own, are then known to come from
     /// whoever it was given to: an app should have one for all its users, not one for each.
     pub fn token(self, token: Option<ApiToken>) -> Self {
         Self { token, ..self }
+    }
+
+    /// The same, whose certificate must be signed by one of these (PEM), and by nobody else.
+    #[cfg(feature = "tls")]
+    pub fn signed_by(address: &str, authorities: &[u8]) -> Result<Self, TransportError> {
+        use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
+        let base = normalised(address)?;
+        let wrong = |reason: &str| TransportError::Authorities(reason.to_owned());
+        let mut trusted = Vec::new();
+        for item in parse_pem(authorities) {
+            if let PemItem::Certificate(one) = item.map_err(|_| wrong("is no PEM"))? {
+                trusted.push(one);
+            }
+        }
+        if trusted.is_empty() {
+            return Err(wrong("holds no certificate (PEM)"));
+        }
+        let tls = TlsConfig::builder().root_certs(RootCerts::new_with_certs(&trusted)).build();
+        Ok(Self { base, agent: configured().tls_config(tls).build().into(), token: None })
+    }
+
+    /// Without TLS there is nothing to sign.
+    #[cfg(not(feature = "tls"))]
+    pub fn signed_by(address: &str, _: &[u8]) -> Result<Self, TransportError> {
+        normalised(address)?;
+        Err(TransportError::Authorities(
+            "is for https://, which this lrgeo was built without".into(),
+        ))
     }
 
     /// Whether others on the way can read along.
@@ -163,6 +185,18 @@ impl Server for Http {
     fn offload(&self) -> Option<&dyn Offload> {
         Some(self)
     }
+}
+
+/// What all connections have in common.
+fn configured() -> ConfigBuilder<AgentScope> {
+    Agent::config_builder()
+        .user_agent("lrgeo")
+        .proxy(None)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .http_status_as_error(false)
+        .timeout_connect(Some(CONNECT))
+        .timeout_global(Some(ANSWER))
 }
 
 fn bearer(ticket: &Joined) -> String {

@@ -57,6 +57,9 @@ pub enum TransportError {
         "token: must be one line of letters, digits and underscores, as `lrgeo token new` prints it"
     )]
     Token,
+    /// Certificates of authorities that cannot be used.
+    #[error("ca: {0}")]
+    Authorities(String),
     /// Nobody answers there.
     #[error("the server does not answer: {0}; is the address right, and is it running?")]
     Unreachable(String),

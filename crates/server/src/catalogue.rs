@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Bytes;
 use lrgeo_geo::{Digest, PlaceId};
 use lrgeo_map::graph::Metric;
 use lrgeo_map::map::Map;
@@ -27,8 +28,8 @@ use lrgeo_protocol::public::{
 };
 use lrgeo_protocol::{Reason, VERSION};
 use lrgeo_tiles::{
-    Envelope, FileEntry, Issued, Manifest, Notion, PublicKey, SecretKey, SignedManifest, TileError,
-    check_rows, encode_noise,
+    Envelope, Epsilon, FileEntry, Issued, Manifest, Notion, PublicKey, SecretKey, SignedManifest,
+    TileError, check_rows, encode_noise,
 };
 
 use crate::chain::Chain;
@@ -68,8 +69,8 @@ impl Home<'_> {
 /// A public file that never changes, under its hash.
 #[derive(Clone)]
 pub struct File {
-    /// Its content.
-    pub bytes: Arc<[u8]>,
+    /// Its content, shared with the answers that are being sent.
+    pub bytes: Bytes,
     /// Its hash.
     pub hash: Digest,
 }
@@ -127,6 +128,9 @@ impl Catalogue {
         std::fs::create_dir_all(home.data).map_err(ServerError::io(home.data))?;
         let key = home.open_key()?;
         let version = map.version();
+        if let Some(given) = home.tiles {
+            agree(given, version, config)?;
+        }
         let Ways { ways, split, kind, files } = Ways::open(config, &map)?;
         let city = City::with_tables(map, version, ways, split, config.division()?, progress)?;
         let distances = match distances(&city) {
@@ -151,14 +155,7 @@ impl Catalogue {
         chain.hand_over(retiring.as_ref(), key.public(), issued)?;
         let tiles = open_tiles(&city, home, &folder, config, (&key, &chain), issued, progress)?;
         let tiled = tiles.published.manifest().guarantee()?.epsilon;
-        if tiled != plan.epsilon {
-            let reason = format!(
-                "is {}, but the tiles were published at {tiled}: reports of all modes have one epsilon. Set it to \"{}/km\", or publish again",
-                plan.epsilon,
-                tiled.value()
-            );
-            return Err(ServerError::Setting { field: "privacy.epsilon", reason });
-        }
+        one_epsilon(plan.epsilon, tiled)?;
         let noise = match &tiles.noise {
             Some(bytes) => bytes.clone(),
             None => encode_noise(city.version(), &noise_for(&city, tiled, progress)?),
@@ -374,6 +371,36 @@ struct Tiles {
     noise: Option<Vec<u8>>,
     /// The list of places and the tiles, by hash.
     files: HashMap<Digest, File>,
+}
+
+/// Refuses tiles for another map or epsilon before anything is computed. What they say is read again, and not believed, when they are opened.
+fn agree(tiles: &Path, map: Digest, config: &Config) -> Result<(), ServerError> {
+    let path = tiles.join("manifest.json");
+    let bytes = std::fs::read(&path).map_err(ServerError::io(&path))?;
+    // What is no manifest is refused with its reason later.
+    let Ok(manifest) = serde_json::from_slice::<Manifest>(&bytes) else { return Ok(()) };
+    if manifest.map != map {
+        let reason = format!(
+            "{} is for the map {}, and this is {}: publish again, or give the map that it was made from",
+            tiles.display(),
+            manifest.map.short(),
+            map.short()
+        );
+        return Err(ServerError::Setting { field: "tiles", reason });
+    }
+    one_epsilon(config.epsilon()?, manifest.guarantee()?.epsilon)
+}
+
+/// Reports of all modes have one epsilon.
+fn one_epsilon(set: Epsilon, tiled: Epsilon) -> Result<(), ServerError> {
+    if set == tiled {
+        return Ok(());
+    }
+    let reason = format!(
+        "is {set}, but the tiles were published at {tiled}: reports of all modes have one epsilon. Set it to \"{}/km\", or publish again",
+        tiled.value()
+    );
+    Err(ServerError::Setting { field: "privacy.epsilon", reason })
 }
 
 /// The tiles that were given, those that were made before, or new ones; verified in any case, and once.

@@ -42,6 +42,8 @@ pub struct Config {
     pub page: PageSettings,
     /// Ways that people go besides the one of the map.
     pub ways: Vec<WaySettings>,
+    /// The certificate; without one connections are not encrypted.
+    pub tls: Option<TlsSettings>,
 }
 
 impl Default for Config {
@@ -57,6 +59,7 @@ impl Default for Config {
             browsers: Browsers::default(),
             page: PageSettings::default(),
             ways: Vec::new(),
+            tls: None,
         }
     }
 }
@@ -226,6 +229,10 @@ pub struct RoundSettings {
     pub most_round_entries: usize,
     /// At most so many users may wait; more are refused.
     pub most_waiting: usize,
+    /// Nor may what those who wait or are being solved uploaded take more memory than this.
+    pub most_waiting_bytes: usize,
+    /// Uploads and results may take so much of the disk; more users are refused until some results have expired.
+    pub most_kept_bytes: u64,
 }
 
 impl Default for RoundSettings {
@@ -243,11 +250,23 @@ impl Default for RoundSettings {
             most_entries: 400_000,
             most_round_entries: 4_000_000,
             most_waiting: 1_000,
+            most_waiting_bytes: 256 << 20,
+            most_kept_bytes: 4 << 30,
         }
     }
 }
 
-/// How much one request may ask for.
+/// Encrypted connections. Both files are PEM, and read again when they change.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsSettings {
+    /// The certificate, then those that it was signed by.
+    pub certificate: PathBuf,
+    /// Its secret key.
+    pub key: PathBuf,
+}
+
+/// How much one request may ask for, and all of them together.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
@@ -257,11 +276,30 @@ pub struct Limits {
     pub request_seconds: f64,
     /// The most cells in a circle of the cost table.
     pub circle_cells: usize,
+    /// So many connections at a time; beyond, an idle one of whoever has the most is closed.
+    pub connections: usize,
+    /// A connection without a whole request head is closed after so long.
+    pub idle_seconds: f64,
+    /// One whose other end reads nothing more of an answer is closed after so long.
+    pub write_seconds: f64,
+    /// Whoever is not done so long after the server was told to stop is cut off.
+    pub stop_seconds: f64,
+    /// Bodies that are being read or decoded may take so much memory together; more are refused.
+    pub bodies_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { body_bytes: 32 << 20, request_seconds: 60.0, circle_cells: 2_000 }
+        Self {
+            body_bytes: 32 << 20,
+            request_seconds: 60.0,
+            circle_cells: 2_000,
+            connections: 4_096,
+            idle_seconds: 30.0,
+            write_seconds: 30.0,
+            stop_seconds: 10.0,
+            bodies_bytes: 256 << 20,
+        }
     }
 }
 
@@ -288,6 +326,9 @@ impl Config {
             ("rounds.time_limit_seconds", rounds.time_limit_seconds),
             ("rounds.user_seconds", rounds.user_seconds),
             ("limits.request_seconds", limits.request_seconds),
+            ("limits.idle_seconds", limits.idle_seconds),
+            ("limits.write_seconds", limits.write_seconds),
+            ("limits.stop_seconds", limits.stop_seconds),
         ] {
             if !(value > 0.0 && value <= 1e9) {
                 return setting(field, "must be a positive number of seconds");
@@ -302,10 +343,21 @@ impl Config {
             ("rounds.most_waiting", rounds.most_waiting),
             ("limits.body_bytes", limits.body_bytes),
             ("limits.circle_cells", limits.circle_cells),
+            ("limits.connections", limits.connections),
+            ("rounds.most_waiting_bytes", rounds.most_waiting_bytes),
         ] {
             if value == 0 {
                 return setting(field, "must be at least 1");
             }
+        }
+        if limits.bodies_bytes < limits.body_bytes {
+            return setting(
+                "limits.bodies_bytes",
+                "must have room for one body (limits.body_bytes)",
+            );
+        }
+        if rounds.most_kept_bytes == 0 {
+            return setting("rounds.most_kept_bytes", "must be at least 1");
         }
         if !(rounds.gap > 0.0 && rounds.gap < 1.0) {
             return setting("rounds.gap", "must lie between 0 and 1");
@@ -463,7 +515,7 @@ mod tests {
             .fold(String::new(), |text, line| text + line + "\n");
         let config: Config = toml::from_str(&all).unwrap();
         assert!(config.privacy.gamma.is_some() && config.privacy.lr_max.is_some());
-        assert!(config.privacy.alike.is_some() && config.ways.len() == 1);
+        assert!(config.privacy.alike.is_some() && config.ways.len() == 1 && config.tls.is_some());
     }
 
     #[test]
@@ -523,6 +575,9 @@ mod tests {
             "[handover]\nwebhook = \"dispatch.example\"",
             "[handover]\nwebhook = \"http://a/b\"\nstream = true",
             "[handover]\ntimeout_seconds = 0.0",
+            "[limits]\nidle_seconds = -1.0",
+            "[limits]\nconnections = 0",
+            "[limits]\nbodies_bytes = 1000",
             "[browsers]\norigins = [\"app.example\"]",
             "[browsers]\norigins = [\"https://app.example/page\"]",
             "[[ways]]\nname = \"walk\"\nfile = \"w.lrmap\"\nshare = 1.5",

@@ -12,17 +12,22 @@
 //! ```
 
 mod access;
+mod budget;
 pub mod catalogue;
 mod chain;
+mod clock;
 pub mod config;
 mod counters;
+mod database;
 mod error;
 mod handover;
 mod http;
+mod listen;
 mod metrics;
 mod owner_only;
 mod page;
 mod refuse;
+mod reports;
 mod rounds;
 mod seal;
 mod service;
@@ -32,45 +37,144 @@ mod store;
 mod upload;
 mod ways;
 
+use std::fs::File;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
 use lrgeo_map::map::Map;
 use lrgeo_map::progress::Progress;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
 
 pub use access::{Scope, Token, TokenFile, Wanted as WantedToken};
 pub use catalogue::{Catalogue, Home};
 pub use config::Config;
 pub use error::ServerError;
 pub use handover::HandedReport;
+use listen::{Front, Listener, Tls};
+
+/// How often it is seen whether there is a new certificate.
+const LOOK_AT_CERTIFICATE: Duration = Duration::from_secs(5);
+/// How long a round that was told to stop may take to hear it.
+const LAST_ROUND: Duration = Duration::from_secs(5);
 
 /// A server that is ready to run.
 pub struct Server {
-    service: service::App,
-    listener: TcpListener,
+    running: Arc<Running>,
+    address: SocketAddr,
+    /// What has been going on since the address was bound; ends with this.
+    tasks: JoinSet<()>,
+    /// The data directory is this process's until then.
+    _data: File,
+}
+
+/// What is going on, and what is exchanged while it does.
+struct Running {
+    service: RwLock<service::App>,
+    front: Arc<Front>,
+    tls: Option<Arc<Tls>>,
     stop: watch::Sender<bool>,
+    rounds: Mutex<JoinSet<()>>,
+}
+
+impl Running {
+    fn service(&self) -> service::App {
+        self.service.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn hold_rounds(&self, rounds: Arc<rounds::Rounds>) {
+        let mut all = self.rounds.lock().unwrap_or_else(PoisonError::into_inner);
+        all.spawn(rounds.run(self.stop.subscribe()));
+    }
 }
 
 /// What stops a running server: it finishes the requests at hand and leaves rounds for the next start.
 #[derive(Clone)]
-pub struct Stopper(watch::Sender<bool>, service::App);
+pub struct Stopper(Arc<Running>);
 
 impl Stopper {
     /// Stops it.
     pub fn stop(&self) {
-        self.1.rounds.cancel();
-        if let Some(invented) = self.1.page.as_ref().and_then(|page| page.rounds.as_ref()) {
+        let service = self.0.service();
+        service.rounds.cancel();
+        if let Some(invented) = service.page.as_ref().and_then(|page| page.rounds.as_ref()) {
             invented.cancel();
         }
-        self.0.send_replace(true);
+        self.0.stop.send_replace(true);
     }
 }
 
+/// What renews a running server without anybody noticing.
+#[derive(Clone)]
+pub struct Renewer(Arc<Running>);
+
+impl Renewer {
+    /// Reads the certificate again if it has changed.
+    pub fn certificate(&self) {
+        if let Some(tls) = &self.0.tls {
+            tls.refresh();
+        }
+    }
+
+    /// Publishes another version: of the map, the mechanism or the settings of both. It is made while the present one goes on being served, and
+    /// takes its place when it is verified; the manifest follows the one before. What was published before is still served
+    /// to phones that know nothing newer, until it expires or there is another version yet. Blocks for as long as that takes, in a thread of a tokio runtime.
+    pub fn publish(
+        &self,
+        map: Map,
+        home: &Home<'_>,
+        config: &Config,
+        progress: &dyn Progress,
+    ) -> Result<Arc<Catalogue>, ServerError> {
+        config.check()?;
+        let before = self.0.service();
+        let catalogue = Catalogue::open(map, home, config, clock::now(), progress)?;
+        let catalogue = Arc::new(catalogue);
+        let service = serve(catalogue.clone(), before.kept(), home.data, config)?;
+        // One is enough: whoever has missed two versions begins with the manifest.
+        before.set_before(None);
+        before.rounds.retire();
+        service.set_before(Some(before));
+        self.0.hold_rounds(service.rounds.clone());
+        *self.0.service.write().unwrap_or_else(PoisonError::into_inner) = service.clone();
+        self.0.front.set(http::app(service));
+        Ok(catalogue)
+    }
+}
+
+/// The service of one version.
+fn serve(
+    catalogue: Arc<Catalogue>,
+    kept: service::Kept,
+    data: &Path,
+    config: &Config,
+) -> Result<service::App, ServerError> {
+    let service::Kept { store, counters, handover } = kept;
+    let rounds = rounds::Rounds::new(catalogue.clone(), store.clone(), config.rounds.clone());
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    Ok(Arc::new(service::Service {
+        page: page::Page::new(&catalogue, &config.page),
+        catalogue,
+        store,
+        rounds: Arc::new(rounds.counted_by(counters.clone())),
+        limits: config.limits.clone(),
+        bodies: budget::Budget::new(config.limits.bodies_bytes),
+        processors: Arc::new(Semaphore::new(processors)),
+        browsers: config.browsers.allowed()?,
+        counters,
+        access: access::Access::open(&config.access, &config.routes, data)?,
+        handover,
+        compressed: http::Compressed::default(),
+        before: Mutex::default(),
+    }))
+}
+
 impl Server {
-    /// Makes or opens everything and listens; port 0 takes a free one.
+    /// Listens, then makes or opens everything; port 0 takes a free one. From the first moment on `/healthz` is answered, and everything else is
+    /// told to come later.
     pub async fn open(
         map: Map,
         home: &Home<'_>,
@@ -82,66 +186,86 @@ impl Server {
         // The address first: nothing is computed for one that is taken.
         let failed = |error| ServerError::Listen { address: listen.to_owned(), error };
         let listener = TcpListener::bind(listen).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let tls = config.tls.as_ref().map(Tls::open).transpose()?.map(Arc::new);
         owner_only::directory(home.data)?;
+        let data = owner_only::lock(home.data)?;
+
+        let stop = watch::Sender::new(false);
+        let front = Arc::new(Front::new(http::starting()));
+        let mut tasks = JoinSet::new();
+        if let Some(tls) = tls.clone() {
+            tasks.spawn(look_at_certificate(tls, stop.subscribe()));
+        }
+        let listener = Listener::new(listener, front.clone(), tls.clone(), &config.limits);
+        tasks.spawn(listener.run(stop.subscribe()));
+        tracing::info!(%address, "getting ready: /healthz answers, /readyz says when");
+
         let store = Arc::new(store::Store::open(&store_path(home.data))?);
-        let catalogue = Catalogue::open(map, home, config, rounds::now(), progress)?;
-        let catalogue = Arc::new(catalogue);
-        let settings = config.rounds.clone();
-        let counters = Arc::<counters::Counters>::default();
-        let rounds = rounds::Rounds::new(catalogue.clone(), store.clone(), settings);
-        let rounds = Arc::new(rounds.counted_by(counters.clone()));
-        let page = page::Page::new(&catalogue, &config.page);
-        let limits = config.limits.clone();
-        let browsers = config.browsers.allowed()?;
-        let service = service::Service {
-            catalogue,
-            store,
-            rounds,
-            limits,
-            browsers,
-            page,
-            counters,
-            access: access::Access::open(&config.access, &config.routes, home.data)?,
-            handover: handover::Handover::open(&config.handover, home.data)?,
-            compressed: http::Compressed::default(),
-        };
-        Ok(Self { service: Arc::new(service), listener, stop: watch::Sender::new(false) })
+        let catalogue = Arc::new(Catalogue::open(map, home, config, clock::now(), progress)?);
+        let handover = handover::Handover::open(&config.handover, home.data)?;
+        let kept = service::Kept { store, counters: Arc::default(), handover };
+        let service = serve(catalogue, kept, home.data, config)?;
+        front.set(http::app(service.clone()));
+        let (service, rounds) = (RwLock::new(service), Mutex::default());
+        let running = Arc::new(Running { service, front, tls, stop, rounds });
+        Ok(Self { running, address, tasks, _data: data })
     }
 
     /// Where it listens.
-    pub fn address(&self) -> Result<SocketAddr, ServerError> {
-        self.listener
-            .local_addr()
-            .map_err(|error| ServerError::Listen { address: "?".into(), error })
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Where it is found, like `https://127.0.0.1:8417`.
+    pub fn url(&self) -> String {
+        let scheme = if self.running.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
     }
 
     /// What is public about it.
     pub fn catalogue(&self) -> Arc<Catalogue> {
-        self.service.catalogue.clone()
+        self.running.service().catalogue.clone()
     }
 
     /// What stops it.
     pub fn stopper(&self) -> Stopper {
-        Stopper(self.stop.clone(), self.service.clone())
+        Stopper(self.running.clone())
     }
 
-    /// Serves until it is stopped.
-    pub async fn run(self) -> Result<(), ServerError> {
-        let rounds = tokio::spawn(self.service.rounds.clone().run(self.stop.subscribe()));
-        let handover = self.service.handover.clone();
-        let handing = handover.map(|h| tokio::spawn(h.run(self.stop.subscribe())));
-        let mut stop = self.stop.subscribe();
-        let stopped = async move {
-            let _ = stop.wait_for(|stop| *stop).await;
-        };
-        let address = self.address()?.to_string();
-        let served = axum::serve(self.listener, http::app(self.service.clone()));
-        let served = served.with_graceful_shutdown(stopped).await;
-        let _ = rounds.await;
-        if let Some(handing) = handing {
-            let _ = handing.await;
+    /// What renews it.
+    pub fn renewer(&self) -> Renewer {
+        Renewer(self.running.clone())
+    }
+
+    /// Serves until it is stopped, and ends soon after: requests at hand have `limits.stop_seconds`.
+    pub async fn run(mut self) {
+        let service = self.running.service();
+        self.running.hold_rounds(service.rounds.clone());
+        if let Some(handover) = service.handover.clone() {
+            self.tasks.spawn(handover.run(self.running.stop.subscribe()));
         }
-        served.map_err(|error| ServerError::Listen { address, error })
+        drop(service);
+        while self.tasks.join_next().await.is_some() {}
+        let rounds = self.running.rounds.lock().map(|mut all| std::mem::take(&mut *all));
+        let Ok(mut rounds) = rounds else { return };
+        let all_ended = async { while rounds.join_next().await.is_some() {} };
+        if tokio::time::timeout(LAST_ROUND, all_ended).await.is_err() {
+            tracing::warn!(
+                "a round did not hear that it is to stop; it is left for the next start"
+            );
+        }
+    }
+}
+
+async fn look_at_certificate(tls: Arc<Tls>, mut stop: watch::Receiver<bool>) {
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(LOOK_AT_CERTIFICATE) => {}
+            () = listen::wish_to_stop(&mut stop) => return,
+        }
+        let tls = tls.clone();
+        let _ = tokio::task::spawn_blocking(move || tls.refresh()).await;
     }
 }
 

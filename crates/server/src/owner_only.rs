@@ -27,6 +27,31 @@ pub fn file(path: &Path) -> Result<File, ServerError> {
     Ok(file)
 }
 
+/// Gives a file that is complete its name. A kill before that leaves nothing under this name, one after it the whole file.
+pub fn settle(part: &Path, path: &Path) -> Result<(), ServerError> {
+    File::open(part).and_then(|file| file.sync_all()).map_err(ServerError::io(part))?;
+    std::fs::rename(part, path).map_err(ServerError::io(path))?;
+    // The name is on disk once the directory around it is; not every system can say so.
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        let _ = File::open(parent).and_then(|parent| parent.sync_all());
+    }
+    Ok(())
+}
+
+/// A directory of which this process alone makes use, for as long as the lock is kept.
+pub fn lock(directory: &Path) -> Result<File, ServerError> {
+    let path = directory.join("lock");
+    let lock = file(&path)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(std::fs::TryLockError::WouldBlock) => {
+            let reason = "is in use by another server; stop it, or choose another `data`";
+            Err(ServerError::Store { path: directory.into(), reason: reason.into() })
+        }
+        Err(std::fs::TryLockError::Error(error)) => Err(ServerError::io(&path)(error)),
+    }
+}
+
 #[cfg(unix)]
 fn tighten(path: &Path, wanted: u32) -> Result<(), ServerError> {
     use std::os::unix::fs::PermissionsExt;

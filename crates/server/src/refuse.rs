@@ -33,6 +33,12 @@ pub fn other_map(given: Digest, ours: Digest) -> Result<()> {
     Err(Refusal { reason: Reason::OtherMap, message: message.into(), field })
 }
 
+/// The server's fault; the log says which.
+pub fn failed() -> Refusal {
+    let message = "the server failed; it goes on".to_owned();
+    Refusal { reason: Reason::Internal, message, field: None }
+}
+
 /// The status that a refusal is sent with.
 pub fn status(reason: Reason) -> StatusCode {
     match reason {

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use lrgeo_mechanism::lr_geo::coefficients::Coefficients;
 use lrgeo_protocol::encoding::Encoding;
@@ -17,9 +17,12 @@ use lrgeo_protocol::{Reason, Refusal};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
+use crate::budget::{Budget, Held};
 use crate::catalogue::Catalogue;
+use crate::clock::now;
 use crate::config::RoundSettings;
 use crate::counters::Counters;
+use crate::listen::wish_to_stop;
 use crate::seal::{Key, Keys};
 use crate::solve::{Outcome, Solver};
 use crate::store::{Sealed, Stage, Store, Ticket};
@@ -39,8 +42,11 @@ pub struct Rounds {
     live: Mutex<HashMap<String, watch::Sender<TicketState>>>,
     /// Held while tickets of an earlier process are taken up or given up, so that none is both.
     taking_up: Mutex<()>,
+    /// The memory of those who wait or are being solved.
+    memory: Arc<Budget>,
     joined: Notify,
     cancel: AtomicBool,
+    retired: AtomicBool,
     started: u64,
     counters: Arc<Counters>,
 }
@@ -50,6 +56,7 @@ struct Waiting {
     id: String,
     since: Instant,
     upload: Coefficients,
+    held: Held,
     key: Key,
 }
 
@@ -59,15 +66,11 @@ struct Round {
     ids: Vec<String>,
     uploads: Vec<Coefficients>,
     keys: Vec<Key>,
+    held: Vec<Held>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Seconds since 1970.
-pub fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 impl Rounds {
@@ -76,12 +79,14 @@ impl Rounds {
         Self {
             catalogue,
             store,
+            memory: Budget::new(settings.most_waiting_bytes),
             settings,
             queue: Mutex::default(),
             live: Mutex::default(),
             taking_up: Mutex::default(),
             joined: Notify::new(),
             cancel: AtomicBool::new(false),
+            retired: AtomicBool::new(false),
             started: now(),
             counters: Arc::default(),
         }
@@ -97,15 +102,30 @@ impl Rounds {
         lock(&self.queue).len()
     }
 
+    /// Whether a ticket waits or is being solved here.
+    pub fn is_live(&self, id: &str) -> bool {
+        lock(&self.live).contains_key(id)
+    }
+
+    /// Takes nobody new: rounds of a newer version are held from now on. Those who are here are still answered.
+    pub fn retire(&self) {
+        self.retired.store(true, Ordering::Relaxed);
+    }
+
     fn check(&self, join: Join) -> refuse::Result<Coefficients> {
         upload::check(join, &self.catalogue, &self.settings)
     }
 
-    fn enqueue(&self, id: String, upload: Coefficients, key: Key) {
+    /// The memory that an upload takes until its round is over.
+    fn memory_for(&self, upload: &Coefficients) -> refuse::Result<Held> {
+        self.memory.hold(bytes_of(upload)).map_or_else(too_many, Ok)
+    }
+
+    fn enqueue(&self, id: String, (upload, held): (Coefficients, Held), key: Key) {
         let state = TicketState { phase: Phase::Waiting, users: 0, bounds: None, refusal: None };
         lock(&self.live).insert(id.clone(), watch::Sender::new(state));
         let mut queue = lock(&self.queue);
-        queue.push_back(Waiting { id, since: Instant::now(), upload, key });
+        queue.push_back(Waiting { id, since: Instant::now(), upload, held, key });
         let users = queue.len().min(self.settings.users) as u32;
         let live = lock(&self.live);
         for waiting in queue.iter() {
@@ -118,11 +138,18 @@ impl Rounds {
 
     /// Accepts an upload; blocks for as long as it takes to check it and put it on disk.
     pub fn join(&self, join: Join) -> refuse::Result<Joined> {
-        if lock(&self.queue).len() >= self.settings.most_waiting {
-            return refuse::because(Reason::Busy, "too many users are waiting; try again later");
+        if self.retired.load(Ordering::Relaxed)
+            || lock(&self.queue).len() >= self.settings.most_waiting
+        {
+            return too_many();
         }
         let plain = Encoding::Cbor.encode(&join);
         let checked = self.check(join)?;
+        let held = self.memory_for(&checked)?;
+        if self.store.kept() + plain.len() as u64 > self.settings.most_kept_bytes {
+            let message = "too many results are kept; try again later";
+            return refuse::because(Reason::Busy, message);
+        }
         let (id, token) = (random()?, random()?);
         let keys = Keys::of(&token);
         let ticket = Ticket {
@@ -133,7 +160,7 @@ impl Rounds {
         };
         let sealed = keys.upload.seal(&id, &plain).ok_or_else(no_randomness)?;
         self.store.accept(&id, &ticket, &sealed).map_err(internal)?;
-        self.enqueue(id.clone(), checked, keys.result);
+        self.enqueue(id.clone(), (checked, held), keys.result);
         self.counters.ticket();
         Ok(Joined { ticket: id, token })
     }
@@ -168,7 +195,10 @@ impl Rounds {
             None => refuse::because(Reason::Internal, "the upload was lost; join again"),
         };
         match checked {
-            Ok(upload) => self.enqueue(id.to_owned(), upload, keys.result.clone()),
+            Ok(upload) => {
+                let held = self.memory_for(&upload)?;
+                self.enqueue(id.to_owned(), (upload, held), keys.result.clone());
+            }
             Err(no) => self.store.finish(&[(id.to_owned(), Err(no))], now()).map_err(internal)?,
         }
         Ok(())
@@ -226,7 +256,11 @@ impl Rounds {
         loop {
             tokio::select! {
                 waiting = self.next_round() => self.clone().hold(waiting).await,
-                _ = sweep.tick() => self.sweep().await,
+                _ = sweep.tick() => match self.retired.load(Ordering::Relaxed) {
+                    true if lock(&self.live).is_empty() => return,
+                    true => {}
+                    false => self.sweep().await,
+                },
                 // A wish to stop that came before this was listening counts too.
                 () = wish_to_stop(&mut stop) => return,
             }
@@ -264,10 +298,11 @@ impl Rounds {
         let (rounds, users, begun) = (self.clone(), waiting.len(), Instant::now());
         let held = tokio::task::spawn_blocking(move || {
             let mut round = Round::default();
-            for Waiting { id, upload, key, .. } in waiting {
+            for Waiting { id, upload, key, held, .. } in waiting {
                 round.ids.push(id);
                 round.uploads.push(upload);
                 round.keys.push(key);
+                round.held.push(held);
             }
             // A panic in the solver must not leave users waiting for ever.
             let solve = std::panic::AssertUnwindSafe(|| rounds.solve(&round.ids, &round.uploads));
@@ -345,8 +380,10 @@ impl Rounds {
         let keep = self.settings.keep_seconds.ceil() as u64;
         let sweep = move || {
             let _alone = lock(&rounds.taking_up);
-            let is_live = |id: &str| lock(&rounds.live).contains_key(id);
-            rounds.store.expire(now(), keep, rounds.started, is_live)
+            let is_live = |id: &str| rounds.is_live(id);
+            let expired = rounds.store.expire(now(), keep, rounds.started, is_live)?;
+            rounds.store.give_back()?;
+            Ok::<_, ServerError>(expired)
         };
         match tokio::task::spawn_blocking(sweep).await {
             Ok(Ok(0)) => {}
@@ -355,10 +392,6 @@ impl Rounds {
             Err(_) => tracing::error!("removing old results panicked"),
         }
     }
-}
-
-async fn wish_to_stop(stop: &mut watch::Receiver<bool>) {
-    let _ = stop.wait_for(|stop| *stop).await;
 }
 
 /// A ticket to be followed.
@@ -388,6 +421,16 @@ impl Watched {
 /// Whether a ticket is answered.
 pub fn is_final(phase: Phase) -> bool {
     matches!(phase, Phase::Done | Phase::Failed)
+}
+
+/// The numbers of an upload, which is nearly all of it.
+fn bytes_of(upload: &Coefficients) -> usize {
+    let Coefficients { between, towards, cost, .. } = upload;
+    8 * (between.len() + towards.len() + cost.len())
+}
+
+fn too_many<T>() -> refuse::Result<T> {
+    refuse::because(Reason::Busy, "too many users are waiting; try again later")
 }
 
 fn expired<T>() -> refuse::Result<T> {

@@ -4,23 +4,25 @@
 //! Deleting frees pages and does not clear them, so nothing that must be gone one day is written as it is: uploads
 //! and results come here sealed ([`crate::seal`]), and the keys do not.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use lrgeo_geo::{Digest, PlaceId};
 use lrgeo_protocol::Refusal;
 use lrgeo_protocol::encoding::Encoding;
-use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, TableHandle};
+use redb::{ReadableTable, TableDefinition, TableHandle};
 use serde::{Deserialize, Serialize};
 
-use crate::{ServerError, owner_only};
+use crate::database::File;
+use crate::reports::{self, Reports};
+use crate::{ServerError, refuse};
 
 const TICKETS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("tickets");
 const UPLOADS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("sealed uploads");
 const RESULTS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("sealed results");
 /// Where uploads stood in the clear before they were sealed.
 const IN_THE_CLEAR: &str = "uploads";
-const REPORTS: TableDefinition<'_, (&[u8], u32), u64> = TableDefinition::new("reports");
-const TOTALS: TableDefinition<'_, &[u8], u64> = TableDefinition::new("totals");
 
 /// A ticket as it is kept. Times are seconds since 1970.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,8 +53,10 @@ pub enum Stage {
 
 /// The file.
 pub struct Store {
-    database: Database,
-    path: PathBuf,
+    file: Arc<File>,
+    reports: Reports,
+    /// How long all uploads and results are together.
+    kept: AtomicU64,
 }
 
 /// A matrix as it is kept.
@@ -66,63 +70,75 @@ pub struct Sealed {
 impl Store {
     /// Opens the file, or makes it, for the operator's account alone.
     pub fn open(path: &Path) -> Result<Self, ServerError> {
-        let file = owner_only::file(path)?;
-        let failed = |reason| ServerError::Store { path: path.into(), reason };
-        let database = redb::Builder::new().create_file(file).map_err(|error| {
-            failed(match error {
-                redb::DatabaseError::DatabaseAlreadyOpen => {
-                    "is in use by another server; stop it, or choose another `data`".to_owned()
-                }
-                other => format!("{other}; move it away to begin anew"),
-            })
+        let file = File::open(path, |write| {
+            for table in [TICKETS, UPLOADS, RESULTS] {
+                write.open_table(table)?;
+            }
+            reports::make_tables(write)
         })?;
-        let store = Self { database, path: path.into() };
-        if store.was_in_the_clear().map_err(|error| store.failed(error))? {
+        if file.read(|read| Ok(read.list_tables()?.any(|table| table.name() == IN_THE_CLEAR)))? {
             // Its free pages hold what users once uploaded, whatever is deleted from its tables.
             let reason =
                 "keeps uploads in the clear, as earlier versions did; delete it to begin anew";
-            return Err(failed(reason.to_owned()));
+            return Err(file.failed(reason));
         }
-        store.make_tables().map_err(|error| store.failed(error))?;
-        Ok(store)
+        let kept = file.read(|read| {
+            let mut kept = 0;
+            for table in [UPLOADS, RESULTS] {
+                for entry in read.open_table(table)?.iter()? {
+                    kept += entry?.1.value().len() as u64;
+                }
+            }
+            Ok(kept)
+        })?;
+        file.give_back(kept)?;
+        let file = Arc::new(file);
+        let reports = Reports::new(file.clone()).map_err(ServerError::io(path))?;
+        Ok(Self { file, reports, kept: AtomicU64::new(kept) })
     }
 
-    fn was_in_the_clear(&self) -> Result<bool, redb::Error> {
-        let read = self.database.begin_read()?;
-        Ok(read.list_tables()?.any(|table| table.name() == IN_THE_CLEAR))
+    /// How long all uploads and results are together, in bytes.
+    pub fn kept(&self) -> u64 {
+        self.kept.load(Ordering::Relaxed)
     }
 
-    fn failed(&self, error: impl std::fmt::Display) -> ServerError {
-        ServerError::Store { path: self.path.clone(), reason: error.to_string() }
+    /// Whether it can be read, and written as far as is known.
+    pub fn is_sound(&self) -> bool {
+        self.file.is_sound()
     }
 
-    fn make_tables(&self) -> Result<(), redb::Error> {
-        let write = self.database.begin_write()?;
-        for table in [TICKETS, UPLOADS, RESULTS] {
-            write.open_table(table)?;
-        }
-        write.open_table(REPORTS)?;
-        write.open_table(TOTALS)?;
-        write.commit()?;
+    /// Gives the disk back what is no longer needed.
+    pub fn give_back(&self) -> Result<(), ServerError> {
+        self.file.give_back(self.kept())
+    }
+
+    /// Writes something that makes what is kept longer or shorter by as much as it says.
+    fn keep(
+        &self,
+        write: impl Fn(&redb::WriteTransaction) -> Result<i64, redb::Error>,
+    ) -> Result<(), ServerError> {
+        let change = self.file.write(write)?;
+        let now = |kept: u64| Some(kept.saturating_add_signed(change));
+        let _ = self.kept.fetch_update(Ordering::Relaxed, Ordering::Relaxed, now);
         Ok(())
     }
 
     /// Keeps a sealed upload under a new ticket.
     pub fn accept(&self, id: &str, ticket: &Ticket, upload: &[u8]) -> Result<(), ServerError> {
-        let run = || -> Result<(), redb::Error> {
-            let write = self.database.begin_write()?;
+        self.keep(|write| {
             write.open_table(TICKETS)?.insert(id, Encoding::Cbor.encode(ticket).as_slice())?;
             write.open_table(UPLOADS)?.insert(id, upload)?;
-            write.commit()?;
-            Ok(())
-        };
-        run().map_err(|error| self.failed(error))
+            Ok(upload.len() as i64)
+        })
     }
 
     /// A ticket.
     pub fn ticket(&self, id: &str) -> Result<Option<Ticket>, ServerError> {
         let bytes = self.read(TICKETS, id)?;
-        bytes.map(|bytes| Encoding::Cbor.decode(&bytes)).transpose().map_err(|e| self.failed(e))
+        bytes
+            .map(|bytes| Encoding::Cbor.decode(&bytes))
+            .transpose()
+            .map_err(|e| self.file.failed(e))
     }
 
     /// A sealed upload that is still to be solved.
@@ -140,26 +156,24 @@ impl Store {
         table: TableDefinition<'_, &str, &[u8]>,
         id: &str,
     ) -> Result<Option<Vec<u8>>, ServerError> {
-        let run = || -> Result<Option<Vec<u8>>, redb::Error> {
-            let table = self.database.begin_read()?.open_table(table)?;
+        self.file.read(|read| {
+            let table = read.open_table(table)?;
             Ok(table.get(id)?.map(|bytes| bytes.value().to_vec()))
-        };
-        run().map_err(|error| self.failed(error))
+        })
     }
 
     /// All tickets, with their ids.
     pub fn tickets(&self) -> Result<Vec<(String, Ticket)>, ServerError> {
-        let run = || -> Result<Vec<(String, Vec<u8>)>, redb::Error> {
-            let table = self.database.begin_read()?.open_table(TICKETS)?;
+        let entries: Vec<(String, Vec<u8>)> = self.file.read(|read| {
+            let table = read.open_table(TICKETS)?;
             let entries = table.iter()?.map(|entry| {
                 let (id, bytes) = entry?;
                 Ok((id.value().to_owned(), bytes.value().to_vec()))
             });
             entries.collect()
-        };
-        let entries = run().map_err(|error| self.failed(error))?;
+        })?;
         let decode = |(id, bytes): (String, Vec<u8>)| {
-            let ticket = Encoding::Cbor.decode(&bytes).map_err(|error| self.failed(error))?;
+            let ticket = Encoding::Cbor.decode(&bytes).map_err(|error| self.file.failed(error))?;
             Ok((id, ticket))
         };
         entries.into_iter().map(decode).collect()
@@ -172,40 +186,38 @@ impl Store {
         outcomes: &[(String, Result<Sealed, Refusal>)],
         now: u64,
     ) -> Result<(), ServerError> {
-        let run = || -> Result<(), redb::Error> {
-            let write = self.database.begin_write()?;
-            {
-                let mut tickets = write.open_table(TICKETS)?;
-                let mut uploads = write.open_table(UPLOADS)?;
-                let mut results = write.open_table(RESULTS)?;
-                for (id, outcome) in outcomes {
-                    uploads.remove(id.as_str())?;
-                    let known = tickets.get(id.as_str())?.map(|bytes| bytes.value().to_vec());
-                    let known =
-                        known.and_then(|bytes| Encoding::Cbor.decode::<Ticket>(&bytes).ok());
-                    let Some(ticket) = known.filter(|t| t.stage == Stage::Accepted) else {
-                        continue;
-                    };
-                    let stage = match outcome {
-                        Ok(matrix) => {
-                            results.insert(id.as_str(), matrix.bytes.as_slice())?;
-                            Stage::Done(matrix.users)
-                        }
-                        Err(refusal) => Stage::Failed(refusal.clone()),
-                    };
-                    let bytes = Encoding::Cbor.encode(&Ticket { stage, since: now, ..ticket });
-                    tickets.insert(id.as_str(), bytes.as_slice())?;
-                }
+        self.keep(|write| {
+            let mut change = 0;
+            let mut tickets = write.open_table(TICKETS)?;
+            let mut uploads = write.open_table(UPLOADS)?;
+            let mut results = write.open_table(RESULTS)?;
+            for (id, outcome) in outcomes {
+                change -= length(uploads.remove(id.as_str())?);
+                let known = tickets.get(id.as_str())?.map(|bytes| bytes.value().to_vec());
+                let known = known.and_then(|bytes| Encoding::Cbor.decode::<Ticket>(&bytes).ok());
+                let Some(ticket) = known.filter(|t| t.stage == Stage::Accepted) else {
+                    continue;
+                };
+                let stage = match outcome {
+                    Ok(matrix) => {
+                        results.insert(id.as_str(), matrix.bytes.as_slice())?;
+                        change += matrix.bytes.len() as i64;
+                        Stage::Done(matrix.users)
+                    }
+                    Err(refusal) => Stage::Failed(refusal.clone()),
+                };
+                let bytes = Encoding::Cbor.encode(&Ticket { stage, since: now, ..ticket });
+                tickets.insert(id.as_str(), bytes.as_slice())?;
             }
-            write.commit()?;
-            Ok(())
-        };
-        run().map_err(|error| self.failed(error))
+            Ok(change)
+        })
     }
 
     /// Forgets results that are older than `keep` seconds, uploads of an earlier process that nobody has come back for
     /// in as long since `started`, and tickets that have been expired for as long again. `is_live` says which tickets
     /// this process is about to answer: those stay. Says how many went.
+    ///
+    /// A ticket from the future is one of before the clock was set back: its time begins anew.
     pub fn expire(
         &self,
         now: u64,
@@ -213,7 +225,7 @@ impl Store {
         started: u64,
         is_live: impl Fn(&str) -> bool,
     ) -> Result<usize, ServerError> {
-        let is_old = |(id, ticket): &(String, Ticket)| {
+        let is_old = |id: &str, ticket: &Ticket| {
             let since = match ticket.stage {
                 Stage::Accepted if is_live(id) => return false,
                 Stage::Accepted => ticket.since.max(started),
@@ -221,55 +233,57 @@ impl Store {
             };
             now.saturating_sub(since) > keep
         };
-        let tickets: Vec<_> = self.tickets()?.into_iter().filter(is_old).collect();
-        if tickets.is_empty() {
+        let (mut gone, mut old, mut anew) = (0, Vec::new(), Vec::new());
+        for (id, ticket) in self.tickets()? {
+            match &ticket {
+                Ticket { stage: Stage::Expired, .. } if is_old(&id, &ticket) => {
+                    old.push((id, None))
+                }
+                ticket if is_old(&id, ticket) => {
+                    gone += usize::from(!matches!(ticket.stage, Stage::Failed(_)));
+                    let expired = Ticket { stage: Stage::Expired, since: now, ..ticket.clone() };
+                    old.push((id, Some(expired)));
+                }
+                ticket if ticket.since > now => {
+                    anew.push((id, Ticket { since: now, ..ticket.clone() }));
+                }
+                _ => {}
+            }
+        }
+        if old.is_empty() && anew.is_empty() {
             return Ok(0);
         }
-        let run = || -> Result<usize, redb::Error> {
-            let write = self.database.begin_write()?;
-            let mut gone = 0;
-            {
-                let mut table = write.open_table(TICKETS)?;
-                let mut results = write.open_table(RESULTS)?;
-                let mut uploads = write.open_table(UPLOADS)?;
-                for (id, ticket) in &tickets {
-                    if ticket.stage == Stage::Expired {
-                        table.remove(id.as_str())?;
-                        continue;
-                    }
-                    let result = results.remove(id.as_str())?.is_some();
-                    let upload = uploads.remove(id.as_str())?.is_some();
-                    gone += usize::from(result || upload);
-                    let ticket = Ticket { stage: Stage::Expired, since: now, ..ticket.clone() };
-                    table.insert(id.as_str(), Encoding::Cbor.encode(&ticket).as_slice())?;
-                }
+        self.keep(|write| {
+            let mut change = 0;
+            let mut tickets = write.open_table(TICKETS)?;
+            let mut results = write.open_table(RESULTS)?;
+            let mut uploads = write.open_table(UPLOADS)?;
+            for (id, ticket) in &anew {
+                tickets.insert(id.as_str(), Encoding::Cbor.encode(ticket).as_slice())?;
             }
-            write.commit()?;
-            Ok(gone)
-        };
-        run().map_err(|error| self.failed(error))
+            for (id, expired) in &old {
+                let Some(ticket) = expired else {
+                    tickets.remove(id.as_str())?;
+                    continue;
+                };
+                change -= length(results.remove(id.as_str())?);
+                change -= length(uploads.remove(id.as_str())?);
+                tickets.insert(id.as_str(), Encoding::Cbor.encode(ticket).as_slice())?;
+            }
+            Ok(change)
+        })?;
+        Ok(gone)
     }
 
-    /// Counts a report of a place. How often each place was reported is all that is kept: no time,
-    /// no sender.
-    pub fn count_report(&self, map: Digest, place: PlaceId) -> Result<u64, ServerError> {
-        let run = || -> Result<u64, redb::Error> {
-            let write = self.database.begin_write()?;
-            let total = {
-                let mut reports = write.open_table(REPORTS)?;
-                let key = (map.0.as_slice(), place.number());
-                let count = reports.get(key)?.map_or(0, |count| count.value()) + 1;
-                reports.insert(key, count)?;
-                let mut totals = write.open_table(TOTALS)?;
-                let total = totals.get(map.0.as_slice())?.map_or(0, |count| count.value()) + 1;
-                totals.insert(map.0.as_slice(), total)?;
-                total
-            };
-            write.commit()?;
-            Ok(total)
-        };
-        run().map_err(|error| self.failed(error))
+    /// Counts a report of a place; how many there are of its map.
+    pub async fn count_report(&self, map: Digest, place: PlaceId) -> refuse::Result<u64> {
+        self.reports.count(map, place).await
     }
+}
+
+/// How long something was that is no longer kept.
+fn length(removed: Option<redb::AccessGuard<'_, &[u8]>>) -> i64 {
+    removed.map_or(0, |bytes| bytes.value().len() as i64)
 }
 
 #[cfg(test)]
@@ -277,10 +291,10 @@ mod tests {
     use super::*;
 
     /// A store in a file that is gone afterwards, with a ticket for each name, accepted at 1000.
-    fn with_store(name: &str, tickets: &[&str], test: impl FnOnce(&Store)) {
+    fn with_store(name: &str, tickets: &[&str], test: impl FnOnce(&Arc<Store>)) {
         let name = format!("lrgeo-store-{}-{name}.redb", std::process::id());
         let path = std::env::temp_dir().join(name);
-        let store = Store::open(&path).unwrap();
+        let store = Arc::new(Store::open(&path).unwrap());
         for id in tickets {
             let ticket = Ticket {
                 token: Digest([0; 32]),
@@ -333,6 +347,68 @@ mod tests {
             assert_eq!((stage(store, "lost"), stage(store, "done")), (None, None));
             assert_eq!(stage(store, "live"), Some(Stage::Accepted));
             assert!(store.upload("live").unwrap().is_some());
+        });
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_keeps_nothing_for_ever() {
+        with_store("set-back", &["a"], |store| {
+            store.finish(&[("a".into(), matrix(b"sealed matrix"))], 9000).unwrap();
+            let expire = |now| store.expire(now, 60, 1000, |_| false).unwrap();
+            // It is 2000 now: the result is not from 7000 s ahead but new.
+            assert_eq!((expire(2000), expire(2060)), (0, 0));
+            assert!(store.result("a").unwrap().is_some());
+            assert_eq!(expire(2061), 1);
+            assert_eq!(store.result("a").unwrap(), None);
+        });
+    }
+
+    #[test]
+    fn what_is_kept_is_known_to_the_byte_and_given_back() {
+        with_store("kept", &["a", "b"], |store| {
+            let upload = b"sealed upload".len() as u64;
+            assert_eq!(store.kept(), 2 * upload);
+            let long = vec![7; 80 << 20];
+            store.finish(&[("a".into(), matrix(&long))], 1000).unwrap();
+            assert_eq!(store.kept(), upload + (80 << 20));
+            let length = || std::fs::metadata(store.file.path()).unwrap().len();
+            assert!(length() > 80 << 20);
+            store.give_back().unwrap();
+            assert!(length() > 80 << 20, "nothing to give back yet");
+            store.expire(2000, 60, 1000, |_| false).unwrap();
+            assert_eq!(store.kept(), 0);
+            store.give_back().unwrap();
+            assert!(length() < 8 << 20, "{} bytes", length());
+            assert_eq!(stage(store, "a"), Some(Stage::Expired));
+        });
+    }
+
+    #[test]
+    fn reports_that_come_together_share_commits_and_each_is_counted() {
+        const REPORTS: u64 = 4_000;
+        let runtime = tokio::runtime::Builder::new_multi_thread().build().unwrap();
+        with_store("reports", &[], |store| {
+            let map = Digest([1; 32]);
+            let begun = std::time::Instant::now();
+            for number in 1..=50 {
+                assert_eq!(runtime.block_on(store.count_report(map, 3)).unwrap(), number);
+            }
+            let one_by_one = 50.0 / begun.elapsed().as_secs_f64();
+            let begun = std::time::Instant::now();
+            let mut all = runtime.block_on(async {
+                let mut reports = tokio::task::JoinSet::new();
+                for number in 0..REPORTS {
+                    let store = store.clone();
+                    let place = number as u32 % 7;
+                    reports.spawn(async move { store.count_report(map, place).await.unwrap() });
+                }
+                reports.join_all().await
+            });
+            let together = REPORTS as f64 / begun.elapsed().as_secs_f64();
+            eprintln!("{one_by_one:.0} reports/s one by one, {together:.0} together");
+            all.sort_unstable();
+            assert!(all.iter().copied().eq(51..=50 + REPORTS), "each total once");
+            assert!(together > 5.0 * one_by_one, "{together:.0} against {one_by_one:.0}");
         });
     }
 }

@@ -35,6 +35,9 @@ pub struct Obfuscate {
     /// The server, like http://localhost:8417.
     #[arg(long, value_name = "URL")]
     server: Option<String>,
+    /// Who signed the certificate of an https:// server (PEM), if nobody that browsers trust.
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
     /// Where you are; `-` reads it from standard input, so that no list of processes shows it.
     #[arg(long, value_name = "LAT,LON", allow_hyphen_values = true)]
     at: String,
@@ -82,7 +85,15 @@ impl Obfuscate {
         let missing = || MechanismError::invalid("server", "give --server URL, or a config file");
         let address = self.server.or(settings.server).ok_or_else(missing)?;
         let token = token(self.token_file.or(settings.token_file).as_deref())?;
-        let http = Http::new(&address).map_err(ClientError::from)?.token(token);
+        let http = match self.ca.or(settings.ca) {
+            Some(path) => {
+                let authorities = std::fs::read(&path);
+                let authorities = authorities.map_err(|error| Failure::Read { path, error })?;
+                Http::signed_by(&address, &authorities)
+            }
+            None => Http::new(&address),
+        };
+        let http = http.map_err(ClientError::from)?.token(token);
         if http.is_plain() {
             ui.remark("warning: the connection is not encrypted; whoever is in between reads what the server reads");
         }

@@ -14,6 +14,8 @@ use crate::failure::Failure;
 pub struct Settings {
     /// The address of the server.
     pub server: Option<String>,
+    /// Who signed the server's certificate (PEM).
+    pub ca: Option<PathBuf>,
     /// `published`, `local` or `offload`.
     pub mode: Option<Mode>,
     /// Where reports are remembered.
@@ -55,9 +57,9 @@ mod tests {
         // Keys without a default are commented out with `#: `.
         let all: String =
             sample.lines().map(|line| line.trim_start_matches("#: ").to_owned() + "\n").collect();
-        let Settings { server, mode, state, key, token_file, targets, .. } =
+        let Settings { server, ca, mode, state, key, token_file, targets, .. } =
             toml::from_str(&all).unwrap();
-        assert!(server.is_some() && mode.is_some() && state.is_some());
+        assert!(server.is_some() && ca.is_some() && mode.is_some() && state.is_some());
         assert!(key.is_some() && token_file.is_some() && targets.is_some());
     }
 

@@ -83,7 +83,7 @@ impl Demo {
         }
         let server = server?;
         let (catalogue, stopper) = (server.catalogue(), server.stopper());
-        let address = format!("http://{}", server.address()?);
+        let address = server.url();
         let made = begun.elapsed().as_secs_f64();
 
         let running = runtime.spawn(server.run());
@@ -102,7 +102,7 @@ impl Demo {
         }
         stopper.stop();
         let ended = runtime.block_on(running);
-        ended.map_err(|error| Failure::Read { path: "server".into(), error: error.into() })??;
+        ended.map_err(|error| Failure::Read { path: "server".into(), error: error.into() })?;
         Ok(())
     }
 }

@@ -76,8 +76,8 @@ pub fn serve(name: &str, map: Map, config: Config) -> Service {
             let server = Server::open(map, &home, &config, "127.0.0.1:0", &()).await.unwrap();
             // Everything is in memory or open by now; nothing is left behind.
             let _ = std::fs::remove_dir_all(&data);
-            tell.send((server.address().unwrap(), server.catalogue())).unwrap();
-            server.run().await.unwrap();
+            tell.send((server.address(), server.catalogue())).unwrap();
+            server.run().await;
         });
     });
     let (address, catalogue) = told.recv().expect("the server starts");

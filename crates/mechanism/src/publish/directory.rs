@@ -157,6 +157,10 @@ impl Staging {
         hidden.push(name);
         hidden.push(format!(".{}.part", std::process::id()));
         let path = dir.with_file_name(hidden);
+        // A process that had this number, as all of a container do, may have been killed here.
+        if path.exists() {
+            std::fs::remove_dir_all(&path).map_err(PublishError::io(&path))?;
+        }
         std::fs::create_dir(&path).map_err(PublishError::io(&path))?;
         Ok(Self { path })
     }

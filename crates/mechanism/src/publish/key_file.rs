@@ -13,22 +13,40 @@ const HEAD: &str = "lrgeo secret key 1 (ed25519): whoever has this file can publ
 
 /// Writes a new file that only its owner can read; an existing one is never overwritten.
 pub fn save_new_key(key: &SecretKey, path: &Path) -> Result<(), PublishError> {
+    let part = path.with_extension("part");
+    let failed = |source: std::io::Error| {
+        let _ = std::fs::remove_file(&part);
+        match source.kind() {
+            std::io::ErrorKind::AlreadyExists => PublishError::Key(format!(
+                "{} exists and is not overwritten: tiles signed with it would become worthless",
+                path.display()
+            )),
+            _ => PublishError::Io { path: path.into(), source },
+        }
+    };
+    write_key(key, &part).map_err(failed)?;
+    // A second name, not another one: that would replace a key that is there. A kill in between leaves no half of a key under `path`.
+    std::fs::hard_link(&part, path).map_err(failed)?;
+    std::fs::remove_file(&part).map_err(failed)?;
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        // Not every system can say so of a directory.
+        let _ = std::fs::File::open(parent).and_then(|parent| parent.sync_all());
+    }
+    Ok(())
+}
+
+/// On disk, for its owner alone. What a kill left of an earlier attempt is no key.
+fn write_key(key: &SecretKey, part: &Path) -> std::io::Result<()> {
+    if part.exists() {
+        std::fs::remove_file(part)?;
+    }
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path).map_err(|source| match source.kind() {
-        std::io::ErrorKind::AlreadyExists => PublishError::Key(format!(
-            "{} exists and is not overwritten: tiles signed with it would become worthless",
-            path.display()
-        )),
-        _ => PublishError::Io { path: path.into(), source },
-    })?;
-    let text = format!("{HEAD}\n{}\n", to_hex(&key.seed()));
-    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(|source| {
-        let _ = std::fs::remove_file(path);
-        PublishError::Io { path: path.into(), source }
-    })
+    let mut file = options.open(part)?;
+    file.write_all(format!("{HEAD}\n{}\n", to_hex(&key.seed())).as_bytes())?;
+    file.sync_all()
 }
 
 /// Opens a file that [`save_new_key`] wrote, unless others can read it.

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 
 pub use settings::HandoverSettings;
 
-use crate::rounds::now;
+use crate::clock::now;
 use crate::{ServerError, refuse};
 use outbox::{NotKept, Outbox};
 use webhook::Webhook;

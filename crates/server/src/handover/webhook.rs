@@ -18,7 +18,7 @@ use sha2::Sha256;
 use tokio::sync::watch;
 
 use super::{HandedReport, Handover, HandoverSettings};
-use crate::rounds::now;
+use crate::clock::now;
 use crate::{ServerError, owner_only};
 
 /// So many reports are on their way at once.

@@ -15,7 +15,7 @@ use lrgeo_protocol::{Reason, Refusal};
 
 use super::message::{MostBytes, No};
 use crate::access::{Admitted, Denied, Kind, Place};
-use crate::rounds::now;
+use crate::clock::now;
 use crate::service::App;
 
 /// Whose token a request came with, for the log.

@@ -13,9 +13,15 @@ use tokio_stream::StreamExt;
 
 use super::compressed::reads_gzip;
 use super::guard::bearer;
+use crate::budget::Held;
 use crate::catalogue::File;
 use crate::refuse;
 use crate::service::App;
+
+/// How many seconds later it is worth asking somebody again who was too busy.
+const RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
+/// What is shorter than this is decoded where it was read; longer bodies, and what is made of them, where they hold up nobody.
+const SHORT_BODY: usize = 16 << 10;
 
 /// A refusal in the encoding that the client reads.
 pub struct No(pub Encoding, pub Refusal);
@@ -23,9 +29,10 @@ pub struct No(pub Encoding, pub Refusal);
 impl IntoResponse for No {
     fn into_response(self) -> Response {
         let reason = self.1.reason;
-        let mut response = (refuse::status(reason), Answer(self.0, self.1)).into_response();
-        if reason == Reason::Busy {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        let status = refuse::status(reason);
+        let mut response = (status, Answer(self.0, self.1)).into_response();
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER);
         }
         // For whoever counts.
         response.extensions_mut().insert(reason);
@@ -76,7 +83,7 @@ impl<S: Sync> FromRequestParts<S> for Reads {
 /// What a client sent, in whichever encoding it says, within the limit.
 pub struct Message<T>(pub Encoding, pub T);
 
-impl<T: DeserializeOwned> FromRequest<App> for Message<T> {
+impl<T: DeserializeOwned + Send + 'static> FromRequest<App> for Message<T> {
     type Rejection = No;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, No> {
@@ -91,12 +98,18 @@ impl<T: DeserializeOwned> FromRequest<App> for Message<T> {
             };
             let of_kind = parts.extensions.get().map(|MostBytes(most)| *most);
             let limit = app.limits.body_bytes.min(of_kind.unwrap_or(usize::MAX));
-            let Some(bytes) = read_up_to(limit, body).await else {
-                return refuse::too_large(format!(
-                    "the body is longer than {limit} bytes, or broke off"
-                ));
+            let mut memory = app.bodies.share();
+            let bytes = read_up_to(limit, body, &mut memory).await?;
+            let long = bytes.len() > SHORT_BODY;
+            let decode = move || {
+                let decoded = encoding.decode(&bytes);
+                drop(memory);
+                decoded.or_else(|e| refuse::because(Reason::Malformed, e.to_string()))
             };
-            encoding.decode(&bytes).or_else(|e| refuse::because(Reason::Malformed, e.to_string()))
+            match long {
+                true => app.heavy(decode).await,
+                false => decode(),
+            }
         };
         match read.await {
             Ok(message) => Ok(Self(reads, message)),
@@ -105,23 +118,29 @@ impl<T: DeserializeOwned> FromRequest<App> for Message<T> {
     }
 }
 
-/// A body of no more than `limit` bytes; `None` when it is longer or breaks off.
+/// A body of no more than `limit` bytes, for which there is `memory`.
 ///
-/// As much again is read and forgotten: a client that is still sending when the connection is closed would see
+/// As much again as the limit is read and forgotten: a client that is still sending when the connection is closed would see
 /// that, and not the answer which says why.
-async fn read_up_to(limit: usize, body: Body) -> Option<Vec<u8>> {
-    let (mut kept, mut length) = (Vec::new(), 0_usize);
+async fn read_up_to(limit: usize, body: Body, memory: &mut Held) -> refuse::Result<Vec<u8>> {
+    let too_long = format!("the body is longer than {limit} bytes, or broke off");
+    let (mut kept, mut length, mut room) = (Vec::new(), 0_usize, true);
     let mut frames = body.into_data_stream();
     while let Some(frame) = frames.next().await {
-        let frame = frame.ok()?;
+        let Ok(frame) = frame else { return refuse::too_large(too_long) };
         length = length.saturating_add(frame.len());
-        if length <= limit {
+        room = room && (length > limit || memory.grow(frame.len()));
+        if room && length <= limit {
             kept.extend_from_slice(&frame);
         } else if length > limit.saturating_mul(2) {
-            return None;
+            return refuse::too_large(too_long);
         }
     }
-    (length <= limit).then_some(kept)
+    match (length <= limit, room) {
+        (true, true) => Ok(kept),
+        (true, false) => refuse::because(Reason::Busy, "too many bodies at once; try again later"),
+        (false, _) => refuse::too_large(too_long),
+    }
 }
 
 /// The query of a request.
@@ -193,7 +212,7 @@ pub fn file(
     let (status, body) = match (known, packed) {
         (true, _) => (StatusCode::NOT_MODIFIED, Body::empty()),
         (false, Some(packed)) => (StatusCode::OK, Body::from(packed)),
-        (false, None) => (StatusCode::OK, Body::from(file.bytes.to_vec())),
+        (false, None) => (StatusCode::OK, Body::from(file.bytes.clone())),
     };
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(media)),

@@ -8,6 +8,7 @@ mod observe;
 mod page;
 mod public;
 mod rounds;
+mod starting;
 mod stream;
 
 use std::time::Duration;
@@ -30,6 +31,7 @@ use crate::metrics;
 use crate::service::App;
 pub use compressed::Compressed;
 use message::{No, Packing, file};
+pub use starting::starting;
 
 /// Description of the interface; the paths come from the handlers themselves.
 #[derive(OpenApi)]
@@ -125,12 +127,12 @@ async fn health() -> &'static str {
 
 /// The server can serve: map, tiles and storage are there.
 #[utoipa::path(get, path = "/readyz", tag = "operation",
-    responses((status = 200, description = "ready"), (status = 503, description = "the storage does not answer")))]
+    responses((status = 200, description = "ready"), (status = 503, description = "starting, or the storage cannot be read or written")))]
 async fn ready(State(app): State<App>) -> (StatusCode, &'static str) {
     let store = app.store.clone();
-    match tokio::task::spawn_blocking(move || store.ticket("readyz")).await {
-        Ok(Ok(_)) => (StatusCode::OK, "ready\n"),
-        _ => (StatusCode::SERVICE_UNAVAILABLE, "the storage does not answer\n"),
+    match tokio::task::spawn_blocking(move || store.is_sound()).await {
+        Ok(true) => (StatusCode::OK, "ready\n"),
+        _ => (StatusCode::SERVICE_UNAVAILABLE, "the storage cannot be read or written\n"),
     }
 }
 

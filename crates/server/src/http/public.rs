@@ -12,7 +12,6 @@ use lrgeo_protocol::{Reason, Refusal};
 
 use super::message::{Answer, Answered, Asked, Message, No, Packing, Reads, file};
 use crate::refuse;
-use crate::rounds::internal;
 use crate::service::App;
 
 /// What `local` and `offload` need to know about the map. The manifest holds the hash of the CBOR encoding.
@@ -103,11 +102,11 @@ pub async fn noise(
 
 /// A file that everybody fetches. Tiles have other paths, and are found under these as they are.
 fn whole(app: &App, hash: &str, headers: &HeaderMap) -> Answered<Response> {
-    let found = hash.parse().ok().and_then(|hash: Digest| app.catalogue.files.get(&hash));
+    let hash = hash.parse::<Digest>().ok();
+    let found = hash.and_then(|hash| app.file(|catalogue| catalogue.files.get(&hash)));
     let found = found.ok_or_else(|| No(Encoding::Json, unknown_file()))?;
-    let is_tile = app.catalogue.tiles.tiles.iter().any(|tile| tile.hash == found.hash);
-    let packing = if is_tile { Packing::Never } else { Packing::Of(app) };
-    Ok(file(found, "application/octet-stream", packing, true, headers))
+    let packing = if app.is_tile(found.hash) { Packing::Never } else { Packing::Of(app) };
+    Ok(file(&found, "application/octet-stream", packing, true, headers))
 }
 
 /// A published tile.
@@ -118,9 +117,9 @@ pub async fn tile(
     Path(hash): Path<String>,
     headers: HeaderMap,
 ) -> Answered<Response> {
-    let found = hash.parse().ok().and_then(|hash: Digest| app.catalogue.files.get(&hash));
-    match found {
-        Some(found) => Ok(file(found, "application/octet-stream", Packing::Never, true, &headers)),
+    let hash = hash.parse::<Digest>().ok();
+    match hash.and_then(|hash| app.file(|catalogue| catalogue.files.get(&hash))) {
+        Some(found) => Ok(file(&found, "application/octet-stream", Packing::Never, true, &headers)),
         None => Err(No(Encoding::Json, unknown_file())),
     }
 }
@@ -134,10 +133,11 @@ pub async fn table_tile(
     Reads(reads): Reads,
     headers: HeaderMap,
 ) -> Answered<Response> {
-    let found = hash.parse().ok().and_then(|hash: Digest| app.catalogue.table_tiles.get(&hash));
+    let hash = hash.parse::<Digest>().ok();
+    let found = hash.and_then(|hash| app.file(|catalogue| catalogue.table_tiles.get(&hash)));
     let Some(found) = found else { return Err(No(reads, unknown_file())) };
     if reads == Encoding::Cbor {
-        return Ok(file(found, "application/cbor", Packing::Never, true, &headers));
+        return Ok(file(&found, "application/cbor", Packing::Never, true, &headers));
     }
     let slice = Encoding::Cbor.decode::<TableTile>(&found.bytes);
     let slice = slice.map_err(|_| No(reads, unknown_file()))?;
@@ -160,33 +160,30 @@ pub async fn circle(
     Reads(reads): Reads,
     Asked(circle): Asked<Circle>,
 ) -> Answered<Answer<TableCircle>> {
-    let found = blocking(move || app.catalogue.circle(&circle)).await;
+    let catalogue = app.catalogue_of(circle.map);
+    let found = app.heavy(move || catalogue.circle(&circle)).await;
     found.map(|found| Answer(reads, found)).map_err(|refusal| No(reads, refusal))
 }
 
 /// A report of an obfuscated place. How often each place was reported is all that is kept; where the operator has reports handed on (`docs/integration.md`),
 /// the report and its `reference` until that is done.
 #[utoipa::path(post, path = "/v1/reports", tag = "service", request_body = Report,
-    responses((status = 200, body = Received), (status = 400, body = Refusal), (status = 409, body = Refusal), (status = 413, body = Refusal), (status = 415, body = Refusal), (status = 422, body = Refusal)))]
+    responses((status = 200, body = Received), (status = 400, body = Refusal), (status = 409, body = Refusal), (status = 413, body = Refusal), (status = 415, body = Refusal), (status = 422, body = Refusal), (status = 503, body = Refusal)))]
 pub async fn report(
     State(app): State<App>,
     Message(reads, report): Message<Report>,
 ) -> Answered<Answer<Received>> {
     let Report { map, place, .. } = report;
-    if let Some(handover) = &app.handover {
-        let kept = async {
-            app.catalogue.check_place(map, place.0)?;
-            let at = app.catalogue.city.coords()[place.0.index()];
-            handover.keep(&report, [at.lat(), at.lon()]).await
-        };
-        kept.await.map_err(|refusal| No(reads, refusal))?;
-    }
-    let count = move || {
-        app.catalogue.check_place(map, place.0)?;
-        app.store.count_report(map, place.0).map_err(internal)
+    let counted = async {
+        let catalogue = app.catalogue_of(map);
+        catalogue.check_place(map, place.0)?;
+        if let Some(handover) = &app.handover {
+            let at = catalogue.city.coords()[place.0.index()];
+            handover.keep(&report, [at.lat(), at.lon()]).await?;
+        }
+        app.store.count_report(map, place.0).await
     };
-    let counted = blocking(count).await;
-    counted.map(|reports| Answer(reads, Received { reports })).map_err(|no| No(reads, no))
+    counted.await.map(|reports| Answer(reads, Received { reports })).map_err(|no| No(reads, no))
 }
 
 /// As many targets as are sent to those who do not say how many they want.
@@ -211,16 +208,13 @@ pub async fn targets(
     Asked(wanted): Asked<Wanted>,
 ) -> Answered<Answer<Targets>> {
     let Wanted { map, place, limit } = wanted;
-    let found = app.catalogue.targets(map, place, limit.unwrap_or(MOST_TARGETS));
+    let found = app.catalogue_of(map).targets(map, place, limit.unwrap_or(MOST_TARGETS));
     found.map(|found| Answer(reads, found)).map_err(|refusal| No(reads, refusal))
 }
 
-/// Runs something that takes time where it does not hold up others.
+/// Asks the storage where that does not hold up others.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> refuse::Result<T> + Send + 'static,
 ) -> refuse::Result<T> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(_) => refuse::because(Reason::Internal, "the server failed; it goes on"),
-    }
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(refuse::failed()))
 }

@@ -23,7 +23,8 @@ pub async fn join(
     State(app): State<App>,
     Message(reads, join): Message<Join>,
 ) -> Answered<(StatusCode, Answer<Joined>)> {
-    let joined = blocking(move || app.rounds.join(join)).await;
+    let rounds = app.rounds.clone();
+    let joined = app.heavy(move || rounds.join(join)).await;
     let joined = joined.map_err(|refusal| No(reads, refusal))?;
     Ok((StatusCode::ACCEPTED, Answer(reads, joined)))
 }
@@ -49,7 +50,7 @@ pub async fn state(
     // A second is left for the answer itself.
     let most = (app.limits.request_seconds - 1.0).max(0.0);
     let wait = patience.wait.filter(|wait| *wait > 0.0).unwrap_or(0.0).min(most);
-    let watched = blocking(move || app.rounds.state(&ticket, token.as_deref())).await;
+    let watched = blocking(move || app.rounds_of(&ticket).state(&ticket, token.as_deref())).await;
     let watched = watched.map_err(|refusal| No(reads, refusal))?;
     Ok(Answer(reads, watched.wait(Duration::from_secs_f64(wait)).await))
 }
@@ -63,7 +64,7 @@ pub async fn events(
     Path(ticket): Path<String>,
     Token(token): Token,
 ) -> Answered<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
-    let watched = blocking(move || app.rounds.state(&ticket, token.as_deref())).await;
+    let watched = blocking(move || app.rounds_of(&ticket).state(&ticket, token.as_deref())).await;
     let watched = watched.map_err(|refusal| No(Default::default(), refusal))?;
     let states: std::pin::Pin<Box<dyn Stream<Item = TicketState> + Send>> = match watched {
         Watched::Final(state) => Box::pin(tokio_stream::once(state)),
@@ -92,6 +93,6 @@ pub async fn matrix(
     Token(token): Token,
     Reads(reads): Reads,
 ) -> Answered<Answer<UserMatrix>> {
-    let matrix = blocking(move || app.rounds.matrix(&ticket, token.as_deref())).await;
+    let matrix = blocking(move || app.rounds_of(&ticket).matrix(&ticket, token.as_deref())).await;
     matrix.map(|matrix| Answer(reads, matrix)).map_err(|refusal| No(reads, refusal))
 }

@@ -64,9 +64,9 @@ impl Running {
         let home = Home { data, tiles: None, key: None, retiring_key: None, solving: None };
         let server = runtime.block_on(Server::open(map, &home, config, "127.0.0.1:0", &()));
         let server = server.unwrap();
-        let url = format!("http://{}", server.address().unwrap());
+        let url = server.url();
         let (stopper, catalogue) = (server.stopper(), server.catalogue());
-        let thread = std::thread::spawn(move || runtime.block_on(server.run()).unwrap());
+        let thread = std::thread::spawn(move || runtime.block_on(server.run()));
         Self { url, catalogue, stopper, thread: Some(thread) }
     }
 

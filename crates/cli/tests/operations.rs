@@ -1,0 +1,254 @@
+//! `lrgeo serve` as operators meet it: the first start, kills at the wrong moment, few descriptors, certificates.
+
+#[path = "../../server/tests/common/mod.rs"]
+mod common;
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Scratch, get};
+
+const LRGEO: &str = env!("CARGO_BIN_EXE_lrgeo");
+
+/// A map on disk and a directory for data.
+struct Place {
+    scratch: Scratch,
+    map: PathBuf,
+    port: u16,
+}
+
+impl Place {
+    fn new(places: usize) -> Self {
+        let scratch = Scratch::new();
+        let map = scratch.0.join("city.lrmap");
+        common::map(places).save(&map).unwrap();
+        // Free a moment ago; asked for by number, so that it is known before the server says it.
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        Self { scratch, map, port }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.scratch.0.join(name)
+    }
+
+    fn serve(&self, data: &str) -> Command {
+        let mut command = Command::new(LRGEO);
+        command.args(["serve", "--listen", &format!("127.0.0.1:{}", self.port), "--map"]);
+        command.arg(&self.map).arg("--data").arg(self.path(data));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    fn is_listening(&self) -> bool {
+        TcpStream::connect(("127.0.0.1", self.port)).is_ok()
+    }
+}
+
+/// A server; killed when dropped.
+struct Server(Child);
+
+impl Server {
+    fn start(command: &mut Command) -> Self {
+        Self(command.spawn().unwrap())
+    }
+
+    /// Waits until it says that it listens.
+    fn ready(mut self) -> Self {
+        let mut line = String::new();
+        BufReader::new(self.0.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.starts_with("listening on "), "{line}{}", self.errors());
+        self
+    }
+
+    fn errors(&mut self) -> String {
+        let _ = self.0.kill();
+        let mut said = String::new();
+        let _ = self.0.stderr.take().unwrap().read_to_string(&mut said);
+        said
+    }
+
+    fn signal(&self, name: &str) {
+        let id = self.0.id().to_string();
+        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(120), "not {what} after two minutes");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn from_the_first_moment_it_says_that_it_lives_and_when_it_is_ready() {
+    let place = Place::new(60);
+    let server = Server::start(&mut place.serve("data"));
+    until("listening", || place.is_listening());
+    assert_eq!(get(&place.url("/healthz"), &[]).status, 200);
+    let ready = get(&place.url("/readyz"), &[]);
+    assert_eq!((ready.status, ready.text().as_str()), (503, "starting\n"));
+    let later = get(&place.url("/v1/map"), &[]);
+    assert_eq!((later.status, later.header("retry-after")), (503, "5"));
+    assert!(later.text().contains("starting"), "{}", later.text());
+    let server = server.ready();
+    assert_eq!(get(&place.url("/readyz"), &[]).status, 200);
+    assert_eq!(get(&place.url("/v1/map"), &[]).status, 200);
+    // Somebody who never finishes a request does not keep it from stopping.
+    let half_open = TcpStream::connect(("127.0.0.1", place.port)).unwrap();
+    let begun = Instant::now();
+    server.signal("-TERM");
+    until("stopped", || !place.is_listening());
+    let mut server = server;
+    assert!(server.0.wait().unwrap().success());
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    drop(half_open);
+}
+
+#[test]
+fn a_kill_at_any_moment_of_the_first_start_leaves_nothing_unusable() {
+    let place = Place::new(12);
+    let begun = Instant::now();
+    drop(Server::start(&mut place.serve("whole")).ready());
+    let whole = begun.elapsed();
+    // A new directory after every sixth kill: five starts in between go on from what a kill has left.
+    for number in 0..48 {
+        let mut server = Server::start(&mut place.serve(&format!("data-{}", number / 6)));
+        std::thread::sleep(whole.mul_f64(f64::from(number * 17 % 48) / 48.0));
+        assert!(server.0.try_wait().unwrap().is_none(), "kill {number}: {}", server.errors());
+    }
+    for number in 0..8 {
+        drop(Server::start(&mut place.serve(&format!("data-{number}"))).ready());
+    }
+}
+
+#[test]
+fn with_few_descriptors_it_goes_on_answering() {
+    let place = Place::new(12);
+    let mut limited = Command::new("sh");
+    let serve = place.serve("data");
+    limited.args(["-c", "ulimit -n 128; exec \"$0\" \"$@\"", LRGEO]).args(serve.get_args());
+    limited.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let _server = Server::start(&mut limited).ready();
+    let idle: Vec<TcpStream> =
+        (0..400).map(|_| TcpStream::connect(("127.0.0.1", place.port)).unwrap()).collect();
+    for _ in 0..20 {
+        assert_eq!(get(&place.url("/readyz"), &[]).status, 200);
+    }
+    drop(idle);
+}
+
+#[test]
+fn tiles_for_another_map_or_epsilon_are_refused_before_anything_is_computed() {
+    let place = Place::new(12);
+    drop(Server::start(&mut place.serve("data")).ready());
+    let made = std::fs::read_dir(place.path("data").join("maps")).unwrap().next().unwrap();
+    let tiles = made.unwrap().path().join("tiles");
+    let refused = |map: &Path, more: &[&str]| {
+        let mut command = Command::new(LRGEO);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--map"]).arg(map).arg("--tiles");
+        command.arg(&tiles).arg("--data").arg(place.path("data")).args(more);
+        let begun = Instant::now();
+        let output = command.output().unwrap();
+        assert!(!output.status.success());
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let other = place.path("other.lrmap");
+    let map = common::map(13);
+    map.save(&other).unwrap();
+    let said = refused(&other, &[]);
+    let ours = common::map(12).version().short();
+    for words in ["--tiles", &map.version().short(), &ours] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let config = place.path("other.toml");
+    std::fs::write(&config, "[privacy]\nepsilon = \"3/km\"\n").unwrap();
+    let said = refused(&place.map, &["--config", config.to_str().unwrap()]);
+    assert!(said.contains("3/km") && said.contains("2/km"), "{said}");
+}
+
+/// An authority and a certificate of it for this machine.
+struct Certificates {
+    authority: PathBuf,
+    certificate: PathBuf,
+    key: PathBuf,
+}
+
+impl Certificates {
+    fn write(&self) {
+        let mut issuer = rcgen::CertificateParams::new(Vec::new()).unwrap();
+        issuer.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let issuer_key = rcgen::KeyPair::generate().unwrap();
+        let authority = issuer.self_signed(&issuer_key).unwrap();
+        let issuer = rcgen::Issuer::new(issuer, issuer_key);
+        let key = rcgen::KeyPair::generate().unwrap();
+        let leaf = rcgen::CertificateParams::new(vec!["localhost".into()]).unwrap();
+        let leaf = leaf.signed_by(&key, &issuer).unwrap();
+        std::fs::write(&self.authority, authority.pem()).unwrap();
+        std::fs::write(&self.certificate, leaf.pem()).unwrap();
+        std::fs::write(&self.key, key.serialize_pem()).unwrap();
+    }
+}
+
+#[test]
+fn a_phone_reports_over_tls_and_a_new_certificate_is_taken_up() {
+    let place = Place::new(12);
+    let [authority, certificate, key] = ["ca.pem", "cert.pem", "key.pem"].map(|n| place.path(n));
+    let certificates = Certificates { authority, certificate, key };
+    certificates.write();
+    let mut command = place.serve("data");
+    command.arg("--tls-cert").arg(&certificates.certificate);
+    command.arg("--tls-key").arg(&certificates.key);
+    let server = Server::start(&mut command).ready();
+    let at = common::map(12).coords()[5];
+    let state = place.path("state.json");
+    let report = |ca: Option<&Path>| -> Output {
+        let mut command = Command::new(LRGEO);
+        command.args([
+            "client",
+            "obfuscate",
+            "--server",
+            &format!("https://localhost:{}", place.port),
+        ]);
+        command.args(["--mode", "published", "--state"]).arg(&state);
+        command.args(["--at", &format!("{},{}", at.lat(), at.lon())]);
+        ca.inspect(|path| drop(command.arg("--ca").arg(path)));
+        command.output().unwrap()
+    };
+    let done = report(Some(&certificates.authority));
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert!(!String::from_utf8_lossy(&done.stderr).contains("not encrypted"));
+    // Nobody whom browsers trust has signed it.
+    assert!(!report(None).status.success());
+    // Whoever speaks no TLS gets nothing, and keeps nobody out.
+    let plain = Command::new("curl").args(["-s", "-m", "5", &place.url("/healthz")]).output();
+    assert!(plain.is_ok_and(|plain| !plain.status.success()));
+
+    let old = place.path("old-ca.pem");
+    std::fs::copy(&certificates.authority, &old).unwrap();
+    // First a key that does not fit: the certificate that was there stays.
+    std::fs::write(&certificates.key, rcgen::KeyPair::generate().unwrap().serialize_pem()).unwrap();
+    server.signal("-HUP");
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(report(Some(&old)).status.success());
+    certificates.write();
+    server.signal("-HUP");
+    until("taken up", || report(Some(&certificates.authority)).status.success());
+    assert!(!report(Some(&old)).status.success());
+}
