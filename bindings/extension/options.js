@@ -1,6 +1,19 @@
 // All sites, and what new ones get.
 
-import { SUGGESTED, defaultLevel, forget, inWords, levelOf, noiseFor, removeLevel, setDefaultLevel, sites } from "./settings.js";
+import {
+  SUGGESTED,
+  defaultLevel,
+  forget,
+  inWords,
+  levelOf,
+  noiseFor,
+  publicPlaces,
+  removeLevel,
+  removePublicPlaces,
+  setDefaultLevel,
+  setPublicPlaces,
+  sites,
+} from "./settings.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -24,7 +37,8 @@ async function list() {
   const rows = [];
   for (const site of known) {
     const level = await levelOf(site);
-    const account = await noiseFor(site, level.kind === "blurred" ? level.privacy : SUGGESTED).account();
+    const noise = await noiseFor(site, level.kind === "blurred" ? level.privacy : SUGGESTED);
+    const account = await noise.account();
     const row = document.createElement("tr");
     cell(row, site, "site");
     cell(row, inWords(level));
@@ -68,7 +82,29 @@ $("default").addEventListener("submit", async (event) => {
     $("wrong").textContent = error.message;
   }
 });
+
+async function showPlaces() {
+  const map = await publicPlaces();
+  $("places-said").textContent = map ? `New answers near them are one of ${map.places.length} places of ${map.name}.` : "None: answers are points of a fine lattice, in the sea or not.";
+  $("places-remove").hidden = !map;
+}
+
+$("places-file").addEventListener("change", async ({ target }) => {
+  const [file] = target.files;
+  if (!file) return;
+  $("places-wrong").textContent = "";
+  try {
+    await setPublicPlaces(file.name, await file.text());
+  } catch (error) {
+    $("places-wrong").textContent = error.message;
+  }
+  // The same file may be chosen again once it is mended.
+  target.value = "";
+  await showPlaces();
+});
+$("places-remove").addEventListener("click", () => removePublicPlaces().then(showPlaces));
 let listing = Promise.resolve();
 chrome.storage.local.onChanged.addListener(() => (listing = listing.then(list)));
 await showDefault();
+await showPlaces();
 await list();

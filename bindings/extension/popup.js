@@ -61,7 +61,7 @@ async function picture() {
 }
 
 async function account(level) {
-  const noise = noiseFor(site, level.kind === "blurred" ? level.privacy : SUGGESTED);
+  const noise = await noiseFor(site, level.kind === "blurred" ? level.privacy : SUGGESTED);
   const { spentPerKm, lifetimeSpentPerKm, reports } = await noise.account();
   const name = `trouble ${site}`;
   const trouble = (await chrome.storage.session.get(name))[name];

@@ -1,6 +1,7 @@
 // What the owner wants, by site. Kept in chrome.storage.local, which only the extension's own pages can read (worker.js closes it to content scripts).
 
 import { Noise } from "./lrgeo/noise.js";
+import { readPlaces } from "./places.js";
 
 export const SUGGESTED = "factor 2 within 300 m";
 export const KINDS = ["exact", "blurred", "fixed", "off"];
@@ -8,6 +9,7 @@ export const KINDS = ["exact", "blurred", "fixed", "off"];
 const SITE = "site ";
 const STATE = "state ";
 const DEFAULT = "new sites";
+const PLACES = "public places";
 
 /** What sites get that nobody has decided about: `{ kind: "ask" }` asks. */
 export async function defaultLevel() {
@@ -61,7 +63,27 @@ export class SiteStorage {
   }
 }
 
-export const noiseFor = (site, privacy) => new Noise(privacy, { storage: new SiteStorage(site) });
+/** The map that blurred answers are moved to, `{ name, places }`; null for none. */
+export async function publicPlaces() {
+  return (await chrome.storage.local.get(PLACES))[PLACES] ?? null;
+}
+
+/** Takes the places of a file: from now on new answers near them are places of it. What was answered stays. */
+export async function setPublicPlaces(name, text) {
+  const places = readPlaces(text);
+  await new Noise(SUGGESTED, { places }).about();
+  await chrome.storage.local.set({ [PLACES]: { name, places } });
+}
+
+export async function removePublicPlaces() {
+  await chrome.storage.local.remove(PLACES);
+}
+
+/** Which place is reported follows from the outcome of the noise alone: a map moves answers to where people are, and tells no more. */
+export async function noiseFor(site, privacy) {
+  const { places } = (await publicPlaces()) ?? {};
+  return new Noise(privacy, { storage: new SiteStorage(site), places });
+}
 
 /** A level that makes sense, with nothing else in it; otherwise an Error that says what is wrong. */
 export async function checked(level) {

@@ -64,7 +64,7 @@ async function answer(site, level, high) {
   if (error) return refused(error.code, error.message);
   if (level.kind === "exact") return told(coords, timestamp, AGAIN.exact);
   try {
-    const report = await noiseFor(site, level.privacy).report({ lat: coords.latitude, lon: coords.longitude });
+    const report = await (await noiseFor(site, level.privacy)).report({ lat: coords.latitude, lon: coords.longitude });
     const accuracy = honestAccuracy(report.accuracyM, coords.accuracy);
     // The moment of a fix is not needed, and tells.
     return told({ latitude: report.lat, longitude: report.lon, accuracy }, now, AGAIN.other);

@@ -280,6 +280,47 @@ test("the popup and the options page say it and change it, with labels for every
   await options.close();
 });
 
+test("with a file of places, new answers are places of it", async () => {
+  // A table as `lrgeo map export` writes it: places half a kilometre apart or so, and more of them around than the noise ever leaves.
+  const grid = Array.from({ length: 900 }, (_, n) => [HERE.latitude + 0.0045 * (Math.floor(n / 30) - 15), HERE.longitude + 0.01 * ((n % 30) - 15)].map((x) => Number(x.toFixed(6))));
+  const table = ["id,lat,lon,prior", ...grid.map(([lat, lon], n) => `"place, ${n}",${lat},${lon},0.01`)].join("\n");
+  const isPlace = ({ latitude, longitude }) => grid.some(([lat, lon]) => lat === latitude && lon === longitude);
+  const options = await open(`chrome-extension://${id}/options.html`);
+  const give = (name, text) => options.setInputFiles("#places-file", { name, mimeType: "text/plain", buffer: Buffer.from(text) });
+  const answers = async () => {
+    const site = await website();
+    await set(site, BLUR);
+    const page = await open(site);
+    const found = [];
+    for (const north of [0, 0.01, -0.01]) {
+      await moveTo({ ...HERE, latitude: HERE.latitude + north });
+      found.push(await told(page));
+    }
+    await page.close();
+    return found;
+  };
+  for (const [text, reason] of [["lat,lon\n1,2\n3,east", /no number/], ["north,east\n1,2", /lat and lon/], ["lat,lon\n1,2", /at least two/], [JSON.stringify({ type: "Point" }), /FeatureCollection/]]) {
+    await give("wrong.csv", text);
+    await options.waitForFunction((source) => new RegExp(source).test(document.getElementById("places-wrong").textContent), reason.source);
+    assert.match(await options.textContent("#places-said"), /None/);
+  }
+  await give("city.csv", table);
+  await options.waitForFunction(() => document.getElementById("places-said").textContent.includes("900 places of city.csv"));
+  const moved = await answers();
+  assert.ok(moved.every(isPlace), JSON.stringify(moved));
+  assert.ok(moved.every(({ accuracy }) => accuracy > 300 && accuracy < 6000), "the circle of a place is as honest");
+  await options.click("#places-remove");
+  await options.waitForFunction(() => document.getElementById("places-said").textContent.startsWith("None"));
+  assert.ok(!(await answers()).some(isPlace), "without a map they are not");
+  const features = grid.map(([lat, lon]) => ({ type: "Feature", geometry: { type: "Point", coordinates: [lon, lat] }, properties: { kind: "place", prior: 0.01 } }));
+  features.push({ type: "Feature", geometry: { type: "Point", coordinates: [0, 0] }, properties: { kind: "target" } });
+  await give("city.geojson", JSON.stringify({ type: "FeatureCollection", features }));
+  await options.waitForFunction(() => document.getElementById("places-said").textContent.includes("900 places of city.geojson"));
+  assert.ok((await answers()).every(isPlace));
+  await moveTo(HERE);
+  await options.close();
+});
+
 test("settings and what was said survive a restart, and nothing was asked of the network", async () => {
   const [site] = sites;
   await set(site, BLUR);

@@ -103,6 +103,32 @@ test("the drop-in geolocation of a page: two positions with the same forced repo
   assert.deepEqual(await traffic({ lat: lat + 0.003, lon: lon + 0.002 }), here);
 });
 
+test("the examples of the README run", async () => {
+  const readme = await readFile(join(packaged, "README.md"), "utf8");
+  const examples = Array.from(readme.matchAll(/```js\n(.*?)```/gs), ([, code]) => code);
+  assert.equal(examples.length, 4);
+  const run = async (code, address) => {
+    const { page, errors } = await open();
+    // A bundler or an import map would do this.
+    const content = code.replace(/from "lrgeo\/?(.*?)"/g, (_, part) => `from "/${part || "index"}.js"`).replaceAll("https://places.example", address);
+    await page.evaluate(() => (globalThis.show = ({ accuracy }) => (globalThis.accuracy = accuracy)));
+    const ended = new Promise((resolve) => page.once("pageerror", resolve));
+    await page.addScriptTag({ type: "module", content });
+    await Promise.race([page.waitForFunction(() => globalThis.accuracy > 100), ended]);
+    assert.deepEqual(errors, []);
+  };
+  const [client, geolocation, noise, local] = examples;
+  await run(client + geolocation, service.address);
+  await run(`${noise}\nshow({ accuracy: accuracyM });`, "");
+  const city = await serve({ cell: "1km", epsilon: "1/km", local: true });
+  try {
+    // The city of the test has fewer places than an owner would want.
+    await run(`${local.replace("{ protects", "{ leastPlaces: 10, protects")}\nshow({ accuracy: report.accuracyM });`, city.address);
+  } finally {
+    await city.stop();
+  }
+});
+
 test("noise and mode local in a page: it stays responsive, and two positions cause identical requests", async () => {
   const city = await serve({ cell: "1km", epsilon: "1/km", local: true });
   try {
