@@ -12,6 +12,7 @@ mod failure;
 mod json;
 mod key;
 mod leak;
+mod log_progress;
 mod map;
 mod mechanism;
 mod obfuscate;
