@@ -13,6 +13,7 @@ mod json;
 mod key;
 mod leak;
 mod log;
+mod log_progress;
 mod map;
 mod mechanism;
 mod obfuscate;

@@ -1,15 +1,18 @@
 //! `lrgeo serve`: the service, until it is told to stop.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::Args;
 use lrgeo_geo::Digest;
 use lrgeo_map::map::Map;
+use lrgeo_map::progress::Progress;
 use lrgeo_server::config::TlsSettings;
 use lrgeo_server::{Config, Home, Renewer, Server};
 
 use crate::failure::Failure;
 use crate::log::LogOptions;
+use crate::log_progress::{LogProgress, log_solving};
 use crate::solve;
 use crate::ui::{Ui, count};
 
@@ -70,9 +73,17 @@ impl Serve {
         let runtime = tokio::runtime::Runtime::new()
             .map_err(|error| Failure::Read { path: "threads".into(), error })?;
         let served = runtime.block_on(async {
-            let bar = (!ui.is_quiet()).then(solve::bar);
-            let home = Home { solving: bar.clone().map(solve::show_progress), ..self.home() };
-            let server = Server::open(map, &home, &config, &self.listen, ui).await;
+            // A bar for a terminal, lines for a log.
+            let shown = std::io::stderr().is_terminal();
+            let bar = (shown && !ui.is_quiet()).then(solve::bar);
+            let solving = match &bar {
+                Some(bar) => solve::show_progress(bar.clone()),
+                None => log_solving(),
+            };
+            let home = Home { solving: Some(solving), ..self.home() };
+            let lines = LogProgress::default();
+            let progress: &dyn Progress = if shown { ui } else { &lines };
+            let server = Server::open(map, &home, &config, &self.listen, progress).await;
             if let Some(bar) = bar {
                 bar.finish_and_clear();
             }
@@ -140,7 +151,8 @@ impl Serve {
         if self.tiles.is_none() && found == *served {
             return Ok(None);
         }
-        renewer.publish(map, &self.home(), &found.1, &())?;
+        let home = Home { solving: Some(log_solving()), ..self.home() };
+        renewer.publish(map, &home, &found.1, &LogProgress::default())?;
         Ok(Some(found))
     }
 

@@ -35,8 +35,12 @@ impl Place {
     }
 
     fn serve(&self, data: &str) -> Command {
+        self.serve_on(&format!("127.0.0.1:{}", self.port), data)
+    }
+
+    fn serve_on(&self, address: &str, data: &str) -> Command {
         let mut command = Command::new(LRGEO);
-        command.args(["serve", "--listen", &format!("127.0.0.1:{}", self.port), "--map"]);
+        command.args(["serve", "--listen", address, "--map"]);
         command.arg(&self.map).arg("--data").arg(self.path(data));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -174,7 +178,7 @@ fn tiles_for_another_map_or_epsilon_are_refused_before_anything_is_computed() {
     map.save(&other).unwrap();
     let said = refused(&other, &[]);
     let ours = common::map(12).version().short();
-    for words in ["--tiles", &map.version().short(), &ours] {
+    for words in ["tiles: ", &map.version().short(), &ours] {
         assert!(said.contains(words), "{words}: {said}");
     }
     let config = place.path("other.toml");
@@ -218,6 +222,10 @@ fn a_phone_reports_over_tls_and_a_new_certificate_is_taken_up() {
     let server = Server::start(&mut command).ready();
     let at = common::map(12).coords()[5];
     let state = place.path("state.json");
+    // A map of twelve places hides nobody; this is about the way there.
+    let mut policy = Command::new(LRGEO);
+    policy.args(["client", "policy", "--least-places", "1", "--state"]).arg(&state);
+    assert!(policy.output().unwrap().status.success());
     let report = |ca: Option<&Path>| -> Output {
         let mut command = Command::new(LRGEO);
         command.args([
@@ -228,7 +236,9 @@ fn a_phone_reports_over_tls_and_a_new_certificate_is_taken_up() {
         ]);
         command.args(["--mode", "published", "--state"]).arg(&state);
         command.args(["--at", &format!("{},{}", at.lat(), at.lon())]);
-        ca.inspect(|path| drop(command.arg("--ca").arg(path)));
+        if let Some(path) = ca {
+            command.arg("--ca").arg(path);
+        }
         command.output().unwrap()
     };
     let done = report(Some(&certificates.authority));
@@ -251,4 +261,134 @@ fn a_phone_reports_over_tls_and_a_new_certificate_is_taken_up() {
     server.signal("-HUP");
     until("taken up", || report(Some(&certificates.authority)).status.success());
     assert!(!report(Some(&old)).status.success());
+}
+
+/// The manifest that is served: its map, its place in the chain, and everything else that it says.
+fn manifest(place: &Place) -> serde_json::Value {
+    get(&place.url("/v1/manifest"), &[]).json()
+}
+
+fn report(place: &Place, map: &str) -> common::Answer {
+    let body = format!("{{\"map\":\"{map}\",\"place\":7}}");
+    common::post(&place.url("/v1/reports"), "application/json", body.as_bytes())
+}
+
+fn text(value: &serde_json::Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_new_map_is_published_and_rolled_back_without_a_pause() {
+    let place = Place::new(12);
+    let server = Server::start(&mut place.serve("data")).ready();
+    let first = manifest(&place);
+    let old_map = text(&first["map"]);
+    let tile = format!("/v1/tiles/{}", text(&first["tiles"][0]["hash"]));
+    // Written beside it and renamed: whoever reads finds one or the other.
+    let replace = |with: &dyn Fn(&Path)| {
+        let beside = place.path("new.lrmap");
+        with(&beside);
+        std::fs::rename(&beside, &place.map).unwrap();
+        server.signal("-HUP");
+    };
+    let until_served = |places: usize| {
+        until("published", || {
+            assert_eq!(get(&place.url("/readyz"), &[]).status, 200);
+            manifest(&place)["places"]["places"] == places
+        });
+    };
+    replace(&|path| assert!(common::map(13).save(path).is_ok()));
+    until_served(13);
+    let second = manifest(&place);
+    assert!(second["link"]["sequence"].as_u64() > first["link"]["sequence"].as_u64());
+    // Phones that have not heard of it go on with what they know; those that ask follow the chain.
+    assert_eq!(get(&place.url(&tile), &[]).status, 200);
+    assert_eq!(report(&place, &old_map).status, 200);
+    assert_eq!(report(&place, &text(&second["map"])).status, 200);
+    let before = format!("/v1/manifests/{}", text(&second["link"]["previous"]));
+    assert_eq!(get(&place.url(&before), &[]).status, 200);
+
+    replace(&|path| std::fs::write(path, "no map").unwrap());
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(manifest(&place), second, "what cannot be used changes nothing");
+
+    replace(&|path| assert!(common::map(12).save(path).is_ok()));
+    until_served(12);
+    let third = manifest(&place);
+    assert_eq!((&third["map"], &third["tiles"]), (&first["map"], &first["tiles"]));
+    assert!(third["link"]["sequence"].as_u64() > second["link"]["sequence"].as_u64());
+}
+
+#[test]
+fn a_copy_of_the_data_is_the_same_server_elsewhere() {
+    let place = Place::new(12);
+    let server = Server::start(&mut place.serve("data")).ready();
+    let (served, key) = (manifest(&place), get(&place.url("/v1/manifest"), &[]));
+    let map = text(&served["map"]);
+    for number in 1..=3 {
+        assert_eq!(report(&place, &map).json::<serde_json::Value>()["reports"], number);
+    }
+    let copy = |to: &str| {
+        let mut command = Command::new("cp");
+        let copied = command.arg("-a").arg(place.path("data")).arg(place.path(to)).status();
+        assert!(copied.unwrap().success());
+    };
+    // Without stopping it: two servers do not share a directory.
+    let refused = place.serve_on("127.0.0.1:0", "data").output().unwrap();
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("in use by another server"));
+    // As a snapshot of the disk has it, in the middle of everything; and as a server leaves it that was stopped.
+    server.signal("-STOP");
+    copy("snapshot");
+    server.signal("-CONT");
+    server.signal("-TERM");
+    until("stopped", || !place.is_listening());
+    drop(server);
+    copy("backup");
+    for name in ["snapshot", "backup"] {
+        let _server = Server::start(&mut place.serve(name)).ready();
+        assert_eq!(manifest(&place), served, "{name}");
+        let again = get(&place.url("/v1/manifest"), &[]);
+        assert_eq!(again.header("x-lrgeo-key"), key.header("x-lrgeo-key"));
+        assert_eq!(report(&place, &map).json::<serde_json::Value>()["reports"], 4, "{name}");
+    }
+}
+
+/// What a server of 0.1.0 left when it was killed: a map, settings, data, and `known.json` with the tickets it had given out.
+const FIRST_RELEASE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/data-0.1.0.tar.gz");
+
+#[test]
+fn data_of_the_first_release_are_taken_up() {
+    let mut place = Place::new(12);
+    let mut unpack = Command::new("tar");
+    let unpacked = unpack.arg("xzf").arg(FIRST_RELEASE).arg("-C").arg(&place.scratch.0).status();
+    assert!(unpacked.unwrap().success());
+    place.map = place.path("city.lrmap");
+    let known = std::fs::read(place.path("known.json")).unwrap();
+    let known: serde_json::Value = serde_json::from_slice(&known).unwrap();
+    // Rounds of one, so that nobody else is waited for.
+    let settings = std::fs::read_to_string(place.path("c.toml")).unwrap();
+    std::fs::write(place.path("c.toml"), settings.replace("users = 2", "users = 1")).unwrap();
+    let before = std::fs::read(place.path("data").join("chain").join("00000002.json")).unwrap();
+    let mut command = place.serve("data");
+    command.arg("--config").arg(place.path("c.toml"));
+    let _server = Server::start(&mut command).ready();
+
+    let map = text(&known["map"]);
+    assert_eq!(text(&manifest(&place)["map"]), map);
+    let tip = lrgeo_geo::Digest::of(&before);
+    assert_eq!(get(&place.url(&format!("/v1/manifests/{tip}")), &[]).body, before);
+    let counted = report(&place, &map).json::<serde_json::Value>();
+    assert_eq!(counted["reports"].as_u64(), known["reports"].as_u64().map(|known| known + 1));
+    let ask = |path: String, ticket: &serde_json::Value| {
+        let bearer = format!("Bearer {}", text(&ticket["token"]));
+        get(&place.url(&path), &[("authorization", &bearer), ("accept", "application/json")])
+    };
+    let path = |ticket: &serde_json::Value| format!("/v1/rounds/{}", text(&ticket["ticket"]));
+    let answered = &known["answered"];
+    let matrix: serde_json::Value = ask(path(answered) + "/matrix", answered).json();
+    assert_eq!(matrix, known["matrix"], "the matrix that was given out then");
+    let waiting = &known["waiting"];
+    let state: serde_json::Value = ask(path(waiting) + "?wait=50", waiting).json();
+    assert_eq!(state["phase"], "done", "{state}");
+    assert_eq!(ask(path(waiting) + "/matrix", waiting).status, 200);
 }

@@ -89,6 +89,10 @@ impl Running {
         let mut all = self.rounds.lock().unwrap_or_else(PoisonError::into_inner);
         all.spawn(rounds.run(self.stop.subscribe()));
     }
+
+    fn take_rounds(&self) -> JoinSet<()> {
+        std::mem::take(&mut *self.rounds.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// What stops a running server: it finishes the requests at hand and leaves rounds for the next start.
@@ -98,11 +102,7 @@ pub struct Stopper(Arc<Running>);
 impl Stopper {
     /// Stops it.
     pub fn stop(&self) {
-        let service = self.0.service();
-        service.rounds.cancel();
-        if let Some(invented) = service.page.as_ref().and_then(|page| page.rounds.as_ref()) {
-            invented.cancel();
-        }
+        self.0.service().cancel();
         self.0.stop.send_replace(true);
     }
 }
@@ -247,8 +247,7 @@ impl Server {
         }
         drop(service);
         while self.tasks.join_next().await.is_some() {}
-        let rounds = self.running.rounds.lock().map(|mut all| std::mem::take(&mut *all));
-        let Ok(mut rounds) = rounds else { return };
+        let mut rounds = self.running.take_rounds();
         let all_ended = async { while rounds.join_next().await.is_some() {} };
         if tokio::time::timeout(LAST_ROUND, all_ended).await.is_err() {
             tracing::warn!(

@@ -84,6 +84,17 @@ impl Service {
         *self.before.lock().unwrap_or_else(PoisonError::into_inner) = before;
     }
 
+    /// Stops whatever is being solved as soon as possible.
+    pub fn cancel(&self) {
+        self.rounds.cancel();
+        if let Some(invented) = self.page.as_ref().and_then(|page| page.rounds.as_ref()) {
+            invented.cancel();
+        }
+        if let Some(before) = self.before() {
+            before.cancel();
+        }
+    }
+
     /// What is public about a map: the present one, unless it is the one before.
     pub fn catalogue_of(&self, map: Digest) -> Arc<Catalogue> {
         let earlier = || self.before().filter(|before| before.catalogue.map() == map);
