@@ -329,8 +329,12 @@ fn a_webhook_gets_every_report_in_order_though_it_fails_and_the_server_dies() {
 
     // After the restart it goes on where it was.
     let server = start(&scratch, &config);
-    let places: Vec<u64> =
-        (0..3).map(|_| receive(&listener, 200).1["place"].as_u64().unwrap()).collect();
+    let mut places = Vec::new();
+    while places.last() != Some(&5) {
+        places.push(receive(&listener, 200).1["place"].as_u64().unwrap());
+    }
+    // At least once: the try that was under way may have been the first of two.
+    places.dedup();
     assert_eq!(places, [3, 4, 5]);
     let begun = Instant::now();
     while metric(&server, "lrgeo_outbox_reports") > 0.0 {

@@ -230,7 +230,18 @@ fn check(value: &Value, schema: &Value, document: &Value, at: &str) {
 #[test]
 fn the_openapi_document_is_what_the_handlers_do() {
     let scratch = Scratch::new();
-    let server = Running::start(map(30), &scratch.0, &config(1));
+    let mut settings = config(1);
+    settings.handover.stream = true;
+    let wanted = lrgeo_server::WantedToken {
+        name: "reader".into(),
+        scopes: vec![lrgeo_server::Scope::Stream],
+        per_second: None,
+        lifetime_seconds: None,
+    };
+    let issue = |file: &mut lrgeo_server::TokenFile| file.issue(&wanted, 1000);
+    let reader = lrgeo_server::TokenFile::change(&scratch.0, issue).unwrap().0;
+    let reader = format!("Bearer {reader}");
+    let server = Running::start(map(30), &scratch.0, &settings);
     let document: Value = server.message(path::OPENAPI);
     let about = description(&server);
     let users = common::Users::new(map(30), &config(1));
@@ -263,6 +274,7 @@ fn the_openapi_document_is_what_the_handlers_do() {
         let path = path.replace("{users}", "2") + &query;
         for (method, operation) in methods.as_object().unwrap() {
             let answer = match (method.as_str(), template.as_str()) {
+                ("get", path::STREAM) => server.get(&path, &[("authorization", &reader)]),
                 ("get", _) => server.get(&path, &[("authorization", &bearer(&ticket))]),
                 ("post", path::ROUNDS) => server.post_json(&path, &upload),
                 ("post", path::REPORTS) => {
@@ -286,7 +298,14 @@ fn the_openapi_document_is_what_the_handlers_do() {
             assert_eq!(other.reason(), Reason::MethodNotAllowed, "{path}");
         }
     }
-    assert_eq!(tried, 22);
+    assert_eq!(tried, 24);
+    // Whatever may be refused before a handler is asked is in the document, with the ways to be let in.
+    let reports = &document["paths"][path::REPORTS]["post"];
+    for status in ["401", "403", "413", "415", "429", "503"] {
+        assert!(reports["responses"][status].is_object(), "{status}");
+    }
+    assert_eq!(reports["security"][1]["api_token"][0], "report");
+    assert_eq!(document["components"]["securitySchemes"]["api_token"]["scheme"], "bearer");
     assert_eq!(server.get("/v1/elsewhere", &[]).reason(), Reason::NotFound);
     let refusal: Value = server.get("/v1/elsewhere", &[]).json();
     check(&refusal, &document["components"]["schemas"]["Refusal"], &document, "refusal");

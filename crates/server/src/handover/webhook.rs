@@ -181,7 +181,11 @@ async fn deliver(
     loop {
         let (poster, posted) = (handover.clone(), report.clone());
         let post = move || poster.webhook.as_ref().map_or(Ok(()), |webhook| webhook.post(&posted));
-        let outcome = tokio::task::spawn_blocking(post).await;
+        let outcome = tokio::select! {
+            outcome = tokio::task::spawn_blocking(post) => outcome,
+            // Whether it was taken is not known then: after the next start it is posted once more.
+            _ = stop.wait_for(|stop| *stop) => return false,
+        };
         let reason = match outcome {
             Ok(Ok(())) => {
                 handover.counts.delivered.fetch_add(1, Ordering::Relaxed);
