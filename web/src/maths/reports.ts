@@ -11,7 +11,7 @@ const REACH = 6;
 const NEGLIGIBLE = 1e-3;
 /** People within squares of this side, in 1/e, stand together where costs are straight distances. */
 const TOGETHER = 0.3;
-/** Who is asked whether they would be a better report: neighbours up to so many spacings. Straight distances fall all the way to the best; travel has dents. */
+/** Who is asked whether they would be a better report: neighbours up to so many spacings. */
 const NEIGHBOURS = { straight: 1.5, travel: 2.3 };
 
 /** exp(-x) by a table, to 3e-5: there are millions of them. */
@@ -50,14 +50,17 @@ export class Reports {
     this.#likely = new Float64Array(this.#people.x.length);
   }
 
-  /** The best report of a point, downhill from a place that is not far from it. */
-  best(point: Point, start: number): number {
-    const count = this.#gather(point, this.places.away(start, point) + REACH / this.rate);
-    if (count === 0) return start;
+  /**
+   * The best report of a point, from neighbour to neighbour as long as it costs less. Straight distances fall
+   * from anywhere, so it begins with what one beside it is reported as; travel has dents in which one would stay, square after square: there it is the middle of the people.
+   */
+  best(point: Point, beside: number): number {
     const { costs, places } = this;
-    let best = start;
-    let least = this.#cost(start, count);
+    const count = this.#gather(point, places.away(beside, point) + REACH / this.rate);
+    if (count === 0) return beside;
     const reach = (costs.isExact ? NEIGHBOURS.travel : NEIGHBOURS.straight) * places.spacingKm;
+    let best = costs.isExact ? places.nearest(this.#middle(count)) : beside;
+    let least = this.#cost(best, count);
     for (let improved = true; improved; ) {
       improved = false;
       const around = places.neighbours(best, reach);
@@ -97,6 +100,17 @@ export class Reports {
       likely[kept++] = likely[n];
     }
     return kept;
+  }
+
+  /** Where those who may have been there are on average. */
+  #middle(count: number): Point {
+    let [sum, x, y] = [0, 0, 0];
+    for (let n = 0; n < count; n++) {
+      sum += this.#likely[n];
+      x += this.#likely[n] * this.places.x[this.#who[n]];
+      y += this.#likely[n] * this.places.y[this.#who[n]];
+    }
+    return [x / sum, y / sum];
   }
 
   /** What it costs them if `k` is reported, up to a factor. */
