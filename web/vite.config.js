@@ -33,7 +33,7 @@ function listedForRust() {
 
 export default defineConfig({
   base: "./",
-  resolve: { alias: { lrgeo: here("../bindings/js/index.js") } },
+  resolve: { alias: { "lrgeo/local": here("../bindings/js/local.js"), lrgeo: here("../bindings/js/index.js") } },
   build: { target: "es2022", assetsInlineLimit: 0, chunkSizeWarningLimit: 2000, modulePreload: { polyfill: false }, reportCompressedSize: false,
     // MapLibre apart: it changes seldom, and the committed bundle with it.
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: "maplibre", test: /node_modules/ }] } } },

@@ -83,6 +83,8 @@ export function defaultStorage(name?: string): Storage;
 export class Client {
   constructor(server: string | URL, options?: ClientOptions);
   report(at: { lat: number; lon: number }, options?: Options): Promise<Outcome>;
+  /** What somebody there would draw from, over all places; nothing is reported. For pictures of people who do not exist. */
+  row(at: { lat: number; lon: number }, options?: Options): Promise<Float64Array>;
 }
 
 export function load(source?: string | URL | Response | BufferSource): Promise<void>;

@@ -99,6 +99,26 @@ export class Client {
     }
   }
 
+  /**
+   * The row that somebody at a coordinate would draw from, over all places: for pictures of people who do not exist. What is fetched is what a report
+   * fetches; nothing is reported, kept or spent.
+   */
+  async row({ lat, lon }, { mode = this.mode, ...more } = {}) {
+    // Only rehearsals write down what they draw from.
+    const way = await this.engine.begin(this.wasm, this.server, undefined, lat, lon, mode, JSON.stringify({ ...this.options, seed: 0, ...more }));
+    try {
+      for (;;) {
+        const step = JSON.parse(await way.next());
+        if (step.failed) throw new LrgeoError(step.failed);
+        if (step.keep !== undefined) way.kept(undefined);
+        else if (step.ask.body) return await way.row();
+        else await this.#ask(way, step.ask);
+      }
+    } finally {
+      way.free();
+    }
+  }
+
   async #keep(way, text) {
     try {
       await this.storage.set(text);

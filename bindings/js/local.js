@@ -41,7 +41,7 @@ export class WorkerEngine {
     const call = (method) => (...args) => this.#call(method, args, way);
     // These say nothing back; what went wrong shows at the next step.
     const tell = (method) => (...args) => void this.#call(method, args, way).catch(() => {});
-    return { next: call("next"), answer: tell("answer"), rejected: tell("rejected"), unreachable: tell("unreachable"), kept: tell("kept"), free: tell("free") };
+    return { next: call("next"), row: call("row"), answer: tell("answer"), rejected: tell("rejected"), unreachable: tell("unreachable"), kept: tell("kept"), free: tell("free") };
   }
 
   /** Ends the worker; the next report starts another. */

@@ -1,16 +1,20 @@
 // What all views share.
 
-import type { Compute } from "./compute";
+import type { Asked } from "./ask";
 import type { City } from "./data";
+import type { Device } from "./device";
 import { LEAST, MOST, currentTheme, ramp, type Ramp } from "./map/colours";
 import type { Pane } from "./map/pane";
 import type { LatLon } from "./maths/plane";
 import type { State, Store } from "./state";
 import { h } from "./ui";
+import type { Tasks } from "./workers/compute";
 
 export interface App {
   store: Store;
-  compute: Compute;
+  compute: Asked<Tasks>;
+  /** Started when it is first asked for. */
+  readonly device: Device;
   city: City;
   left: Pane;
   right: Pane;
@@ -42,12 +46,21 @@ export function showSecond(app: App, isShown: boolean): void {
   if (frame.hidden === !isShown) return;
   frame.hidden = !isShown;
   app.right.element.hidden = !isShown;
-  for (const pane of [app.left, app.right]) pane.map.resize();
+  for (const pane of [app.left, app.right]) pane.refit();
   if (isShown) app.right.map.jumpTo({ center: app.left.map.getCenter(), zoom: app.left.map.getZoom() });
 }
 
+let explained: { ramps: { ramp: Ramp; text: string }[]; signs: { sign: string; text: string }[] } = { ramps: [], signs: [] };
+
 /** What the colours and signs on the map mean. */
-export function legend(ramps: { ramp: Ramp; text: string }[], signs: { sign: string; text: string }[]): void {
+export function legend(ramps: (typeof explained)["ramps"], signs: (typeof explained)["signs"]): void {
+  explained = { ramps, signs };
+  repaintLegend();
+}
+
+/** In the colours of the theme that is. */
+export function repaintLegend(): void {
+  const { ramps, signs } = explained;
   const bar = ({ ramp: name, text }: { ramp: Ramp; text: string }) => {
     const strip = h("div", { class: "strip" });
     strip.style.background = `linear-gradient(to right, ${ramp(currentTheme(), name).filter((_, i) => i % 9 === 0).join(", ")})`;

@@ -52,7 +52,8 @@ export interface Parameters {
 
 export interface Description {
   parameters: Parameters;
-  local: { y: number[]; cost: number; lower_bound: number } | null;
+  /** The public y of mode `local`, and the slices of the cost table. */
+  local: { y: number[]; cost: number; lower_bound: number; table_tiles: { hash: string; bytes: number }[] } | null;
 }
 
 export interface Target extends LatLon {

@@ -2,9 +2,10 @@
 
 import "maplibre-gl/dist/maplibre-gl.css";
 
-import type { App, View } from "./app";
-import { Compute } from "./compute";
+import { repaintLegend, type App, type View } from "./app";
+import { Asked } from "./ask";
 import { fetchCity, fetchMap, type City } from "./data";
+import { Device } from "./device";
 import { Pane } from "./map/pane";
 import type { LatLon } from "./maths/plane";
 import { Store, type ViewName } from "./state";
@@ -13,6 +14,7 @@ import { explore } from "./views/explore";
 import { operate } from "./views/operate";
 import { rounds } from "./views/rounds";
 import { sees } from "./views/sees";
+import type { Tasks } from "./workers/compute";
 
 const byId = (id: string) => document.getElementById(id)!;
 
@@ -47,6 +49,17 @@ function sheet(): void {
   });
 }
 
+/** On paper the map has a size of its own and light colours: it is drawn so before the browser looks. */
+function printing(panes: Pane[]): void {
+  const become = (isPrinted: boolean) => {
+    document.body.classList.toggle("printing", isPrinted);
+    repaintLegend();
+    for (const pane of panes) pane.print(isPrinted);
+  };
+  addEventListener("beforeprint", () => become(true));
+  addEventListener("afterprint", () => become(false));
+}
+
 /** Coordinates, the number of a place, or a name on the map. */
 function finder(city: City): (text: string) => LatLon | null {
   return (text) => {
@@ -78,19 +91,26 @@ async function begin(): Promise<void> {
   sheet();
   const store = new Store();
   const panes: Pane[] = [];
-  themes(() => panes.forEach((pane) => pane.repaint()));
+  themes(() => {
+    panes.forEach((pane) => pane.repaint());
+    repaintLegend();
+  });
   const { index, streets } = await fetchMap();
   const left = new Pane(byId("left"), index, streets, "Map of the city");
   const right = new Pane(byId("right"), index, streets, "The second map of the city");
   right.element.hidden = true;
   panes.push(left, right);
+  printing(panes);
   left.link(right);
   const city = await fetchCity(index);
-  const compute = new Compute();
+  const compute = new Asked<Tasks>(new Worker(new URL("./workers/compute.ts", import.meta.url), { type: "module" }));
   await compute.ask("setup", { city, streets });
   for (const pane of panes) pane.setPlaces(city.lat, city.lon, index.cell_km ?? index.spacing_km);
 
-  const app: App = { store, compute, city, left, right, find: finder(city) };
+  let device: Device | null = null;
+  const app: App = { store, compute, city, left, right, find: finder(city), get device() {
+    return (device ??= new Device(city, compute));
+  } };
   const makers: Record<ViewName, (app: App) => View> = { explore, sees, rounds, operate };
   const made = new Map<ViewName, View>();
   let shown: View | null = null;

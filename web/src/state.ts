@@ -1,7 +1,7 @@
 // What is looked at, kept in the fragment of the address: a view can be shared, and a fragment is never sent to a server.
 
 export type ViewName = "explore" | "sees" | "rounds" | "operate";
-export type MechanismName = "coordinates" | "published" | "exponential";
+export type MechanismName = "coordinates" | "published" | "local" | "exponential";
 export type ModeName = "coordinates" | "published" | "local" | "offload";
 
 export interface State {
@@ -23,7 +23,7 @@ export interface State {
 }
 
 const VIEWS: ViewName[] = ["explore", "sees", "rounds", "operate"];
-const MECHANISMS: MechanismName[] = ["coordinates", "published", "exponential"];
+const MECHANISMS: MechanismName[] = ["coordinates", "published", "local", "exponential"];
 const MODES: ModeName[] = ["coordinates", "published", "local", "offload"];
 const WALKS: State["walk"][] = ["none", "stay", "commute", "day"];
 
@@ -77,7 +77,10 @@ export class Store {
 
   constructor() {
     addEventListener("hashchange", () => {
-      if (location.hash !== write(this.#state)) this.set(read(location.hash));
+      if (location.hash === write(this.#state)) return;
+      const { at, ...rest } = read(location.hash);
+      // An address that says nothing of the person leaves them where they are.
+      this.set(at ? { at, ...rest } : rest);
     });
   }
 

@@ -14,12 +14,12 @@ if (!binary) throw new Error("LRGEO must name the binary of lrgeo");
 /** Names on the map, by the number of a place. */
 const NAMES = { 0: "South end", 140: "Old town", 90: "Market", 200: "North bridge" };
 
-/** Noise and tiles at 1/km on the cells of `lrgeo demo`; rounds and costs to be seen. */
+/** Noise, tiles and a public y at 1/km on the cells of `lrgeo demo`; rounds and costs to be seen. */
 export async function serve() {
   const folder = mkdtempSync(join(tmpdir(), "lrgeo-page-"));
   const run = (...args) => execFileSync(binary, args, { cwd: folder, stdio: ["ignore", "pipe", "inherit"] }).toString();
   run("map", "build", "--demo", "--cell", "500m", "-o", "city.lrmap", "-q");
-  run("mechanism", "build", "city.lrmap", "--kind", "published", "--epsilon", "1/km", "--time-limit", "40s", "-o", "m.lrmech", "-q");
+  run("mechanism", "build", "city.lrmap", "--kind", "published", "--epsilon", "1/km", "--time-limit", "20s", "-o", "m.lrmech", "-q");
   run("key", "new", "-o", "k");
   run("publish", "m.lrmech", "--key", "k", "-o", "tiles", "-q");
   run("map", "export", "city.lrmap", "--places-csv", "places.csv", "-q");
@@ -27,7 +27,7 @@ export async function serve() {
   const [lat, lon] = ["lat", "lon"].map((name) => places[0].indexOf(name));
   const at = (place) => ({ lat: Number(places[place + 1][lat]), lon: Number(places[place + 1][lon]) });
   const marks = Object.entries(NAMES).map(([place, name]) => `[[page.landmarks]]\nname = "${name}"\nat = [${at(Number(place)).lat}, ${at(Number(place)).lon}]\n`);
-  writeFileSync(join(folder, "c.toml"), `[privacy]\nepsilon = "1/km"\nlocal = false\n[page]\ncosts = true\n${marks.join("")}`);
+  writeFileSync(join(folder, "c.toml"), `[privacy]\nepsilon = "1/km"\n[page]\ncosts = true\n${marks.join("")}`);
   const address = await started(folder, ["--map", "city.lrmap", "--tiles", "tiles", "--key", "k", "--data", "data", "--config", "c.toml"]);
   return { ...address, folder, run, at };
 }

@@ -4,10 +4,11 @@
 
 mod blur;
 
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use lrgeo_client::clock::Clock;
-use lrgeo_client::draws::Rehearsal;
+use lrgeo_client::draws::{Record, Rehearsal};
 use lrgeo_client::policy::{Policy, Protects};
 use lrgeo_client::state::{State, StateError};
 use lrgeo_client::transport::{Answer, TransportError};
@@ -45,6 +46,8 @@ fn failed(error: &ClientError) -> Value {
 #[wasm_bindgen]
 pub struct Report {
     steps: Steps<'static>,
+    /// What rehearsals drew from. A person's row is written down nowhere.
+    rows: Record,
 }
 
 #[wasm_bindgen]
@@ -72,6 +75,7 @@ impl Report {
             options["key"].as_str().map(str::parse::<PublicKey>).transpose().map_err(refused)?;
         let consent = options["consent"].as_bool().unwrap_or(false);
         let targets = options["targets"].as_u64().unwrap_or(0) as usize;
+        let rows = Record::default();
         let steps = match options["seed"].as_u64() {
             None => Phone::new(server, state, JsClock)
                 .key(key)
@@ -80,7 +84,7 @@ impl Report {
                 .obfuscate_once(at, mode),
             Some(seed) => {
                 let forced = options["forced"].as_u64().map(|report| PlaceId::new(report as u32));
-                let draws = Rehearsal::seeded(seed).forced(forced);
+                let draws = Rehearsal::seeded(seed).forced(forced).recorded(rows.clone());
                 Phone::rehearse(server, state, JsClock, draws)
                     .key(key)
                     .consent(consent)
@@ -88,7 +92,7 @@ impl Report {
                     .obfuscate_once(at, mode)
             }
         };
-        Ok(Self { steps })
+        Ok(Self { steps, rows })
     }
 
     /// What to do next, as JSON: `{"ask": {method, path, accept, body, mostBytes}}`, `{"keep": text}`, `{"done": outcome}` or
@@ -113,6 +117,11 @@ impl Report {
             },
         };
         step.to_string()
+    }
+
+    /// The row that was drawn from, over all places: of predictable draws only, once there is one.
+    pub fn row(&self) -> Option<Vec<f64>> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner).last().cloned()
     }
 
     /// What the server answered, and the key that it named.

@@ -32,6 +32,8 @@ export function step(share: number): number {
 }
 
 export const currentTheme = (): "light" | "dark" => {
+  // Paper is white.
+  if (document.body.classList.contains("printing")) return "light";
   const chosen = document.documentElement.dataset.theme;
   if (chosen === "light" || chosen === "dark") return chosen;
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";

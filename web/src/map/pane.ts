@@ -31,6 +31,9 @@ export interface Scene {
 
 const mercator = ({ lat, lon }: LatLon): [number, number] => [(lon + 180) / 360, (1 - Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360)) / Math.PI) / 2];
 
+/** Around the city, in pixels. */
+const PADDING = 24;
+
 export class Pane {
   readonly element: HTMLElement;
   readonly map: maplibre.Map;
@@ -41,14 +44,19 @@ export class Pane {
   #tips: maplibre.Marker[] = [];
   onpick: ((at: LatLon) => void) | null = null;
   onhover: ((place: number | null, x: number, y: number) => void) | null = null;
-  /** When the scene was last drawn, for whoever measures. */
-  drawnAt = 0;
+  readonly #streets: Streets;
+  #isPrinted = false;
+  readonly #bounds: [number, number, number, number];
+  /** Somebody has chosen what part of the map to see. */
+  #isChosen = false;
 
   constructor(element: HTMLElement, index: Index, streets: Streets, label: string) {
     this.element = element;
     this.#ramps = ramps();
     const colours = STREETS[currentTheme()];
     const [south, west, north, east] = index.bounds;
+    this.#bounds = [west, south, east, north];
+    this.#streets = streets;
     const lines = [0, 1, 2].map((width) => ({
       type: "Feature" as const,
       properties: { width },
@@ -72,8 +80,8 @@ export class Pane {
           })),
         ],
       },
-      bounds: [west, south, east, north],
-      fitBoundsOptions: { padding: 24 },
+      bounds: this.#bounds,
+      fitBoundsOptions: { padding: PADDING },
       maxBounds: [west - margin[0], south - margin[1], east + margin[0], north + margin[1]],
       attributionControl: false,
       dragRotate: false,
@@ -92,6 +100,7 @@ export class Pane {
     this.#canvas.setAttribute("aria-hidden", "true");
     this.map.getCanvasContainer().append(this.#canvas);
     this.map.getCanvas().setAttribute("aria-label", `${label}. Arrow keys move the map, plus and minus zoom, Enter puts the person in its middle.`);
+    this.map.on("movestart", (event) => (this.#isChosen ||= "originalEvent" in event && event.originalEvent !== undefined));
     this.map.on("move", () => this.draw());
     this.map.on("resize", () => this.#resize());
     this.map.on("load", () => this.repaint());
@@ -131,6 +140,20 @@ export class Pane {
   show(scene: Scene): void {
     this.#scene = scene;
     this.draw();
+  }
+
+  /** The room has changed: the whole city again, unless somebody has chosen a part of it. */
+  refit(isForced = false): void {
+    this.map.resize();
+    this.#resize();
+    if (isForced || !this.#isChosen) this.map.fitBounds(this.#bounds, { padding: PADDING, duration: 0 });
+  }
+
+  /** For paper everything is drawn on the canvas at once, streets too: MapLibre would fetch them in its own time. */
+  print(isPrinted: boolean): void {
+    this.#isPrinted = isPrinted;
+    this.refit(isPrinted);
+    this.repaint();
   }
 
   /** Colours anew: the theme has changed. */
@@ -196,6 +219,18 @@ export class Pane {
     }
   }
 
+  #drawStreets(context: CanvasRenderingContext2D, pixel: (at: LatLon) => [number, number]): void {
+    STREETS.light.street.forEach((colour, width) => {
+      context.strokeStyle = colour;
+      context.lineWidth = 0.5 + 0.6 * width;
+      context.beginPath();
+      for (const line of this.#streets.lines) {
+        if (line.class === width) line.points.forEach(([lon, lat], i) => context[i ? "lineTo" : "moveTo"](...pixel({ lat, lon })));
+      }
+      context.stroke();
+    });
+  }
+
   draw(): void {
     const context = this.#canvas.getContext("2d");
     if (!context) return;
@@ -208,6 +243,7 @@ export class Pane {
       const [x, y] = mercator(at);
       return [x * size + left, y * size + top];
     };
+    if (this.#isPrinted) this.#drawStreets(context, pixel);
     const { heat, person, report, guess, ring, circles, outlined, people, trail, entries } = this.#scene;
     const cells = this.#cells;
     if (heat && cells) {
@@ -321,7 +357,6 @@ export class Pane {
       context.textBaseline = "middle";
       context.fillText(text, x, y + 0.5);
     }
-    this.drawnAt = performance.now();
   }
 
   #label(context: CanvasRenderingContext2D, text: string, x: number, y: number, colour: string): void {

@@ -67,6 +67,42 @@ export class PublishedBlur implements Blur {
   }
 }
 
+/**
+ * Mode `local`: everybody solves a programme of their own. Rows that were solved here are exact. For others' an attacker would have to solve as many programmes:
+ * what is tied to the public y is known without, and for the free entries the published optimum stands in, which has the same costs and nearly the same promise.
+ */
+export class LocalBlur implements Blur {
+  constructor(
+    readonly solved: Map<number, Float64Array>,
+    readonly published: Map<number, Float64Array>,
+    readonly places: Places,
+    readonly ties: { y: ArrayLike<number>; epsilon: number; freeKm: number; rangeKm: number },
+  ) {}
+
+  row(point: Point): Float64Array {
+    const row = new Float64Array(this.places.count);
+    this.nearRow(this.places.nearest(point), row);
+    return row;
+  }
+
+  nearRow(place: number, row: Float64Array): void {
+    const known = this.solved.get(place);
+    if (known) row.set(known);
+    else for (let k = 0; k < row.length; k++) row[k] = this.#likely(place, k);
+  }
+
+  column(report: number): Float64Array {
+    return Float64Array.from({ length: this.places.count }, (_, i) => this.solved.get(i)?.[report] ?? this.#likely(i, report));
+  }
+
+  #likely(place: number, report: number): number {
+    const { y, epsilon, freeKm, rangeKm } = this.ties;
+    const km = this.places.between(place, report);
+    const free = km <= freeKm ? this.published.get(place)?.[report] : undefined;
+    return free ?? y[report] * Math.exp((-epsilon / 2) * Math.min(km, rangeKm));
+  }
+}
+
 /** What one row means for the one who draws from it. */
 export interface RowFacts {
   /** 95 % of the reports are at most this far away. */

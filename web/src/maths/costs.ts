@@ -8,7 +8,8 @@ const ALL = 700;
 const PEOPLE = 64;
 
 export class Costs {
-  readonly #kept = new Map<number, Float32Array>();
+  #kept: Float32Array[] = [];
+  #count = 0;
   readonly isExact: boolean;
   /** Whom costs over the map are averaged over, and what each counts. */
   readonly people: { place: number; weight: number }[];
@@ -29,7 +30,7 @@ export class Costs {
 
   /** Losses from one place to all others: by travel, or straight where travel is not known. */
   row(i: number): Float32Array {
-    const known = this.#kept.get(i);
+    const known = this.#kept[i];
     if (known) return known;
     const { places, travel, weights } = this;
     const row = new Float32Array(places.count);
@@ -43,9 +44,8 @@ export class Costs {
       for (let l = 0, a = i * targets, b = k * targets; l < targets; l++, a++, b++) sum += weights[l] * Math.abs(travel[a] - travel[b]);
       row[k] = sum;
     }
-    if (this.#kept.size > 2 * ALL) this.#kept.clear();
-    this.#kept.set(i, row);
-    return row;
+    if (++this.#count > 2 * ALL) [this.#kept, this.#count] = [[], 1];
+    return (this.#kept[i] = row);
   }
 }
 

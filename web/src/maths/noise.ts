@@ -5,6 +5,7 @@ import type { Blur } from "./blur";
 import type { Costs } from "./costs";
 import type { Places } from "./places";
 import type { Point } from "./plane";
+import { Reports } from "./reports";
 
 const GRAIN_KM = 1 / 2 ** 24;
 const FLOOR = 2 ** -80;
@@ -58,6 +59,7 @@ export class NoiseBlur implements Blur {
   /** Squares of each report, once somebody asks. */
   #squaresOf: Map<number, number[]> | null = null;
   readonly #isTable: boolean;
+  #finder: Reports | null = null;
 
   constructor(
     readonly lattice: Lattice,
@@ -79,6 +81,7 @@ export class NoiseBlur implements Blur {
     const [c0, c1, r0, r1] = this.#isTable ? [0, columns - 1, 0, rows - 1] : [left, right, low, high];
     for (let r = r0; r <= r1; r++) {
       for (let c = c0; c <= c1; c++) {
+        if (!this.#isTable && this.#isFar(point, c, r)) continue;
         const sum = this.#sum(point, c, r);
         row[this.#report(r * columns + c)] += sum;
         total += sum;
@@ -121,7 +124,11 @@ export class NoiseBlur implements Blur {
     for (const square of this.#squares(report)) {
       const x = this.#middle(0, square % squares[0]);
       const y = this.#middle(1, Math.floor(square / squares[0]));
-      for (let i = 0; i < likely.length; i++) likely[i] += Math.exp(-rate * Math.hypot(this.places.x[i] - x, this.places.y[i] - y));
+      for (let i = 0; i < likely.length; i++) {
+        const dx = this.places.x[i] - x;
+        const dy = this.places.y[i] - y;
+        likely[i] += Math.exp(-rate * Math.sqrt(dx * dx + dy * dy));
+      }
     }
     return likely;
   }
@@ -168,6 +175,12 @@ export class NoiseBlur implements Blur {
     return [Math.max(0, square(at - reach / rate)), Math.min(squares[axis] - 1, square(at + reach / rate))];
   }
 
+  #isFar([x, y]: Point, column: number, row: number): boolean {
+    const dx = this.#middle(0, column) - x;
+    const dy = this.#middle(1, row) - y;
+    return this.lattice.rate ** 2 * (dx * dx + dy * dy) > FAR * FAR;
+  }
+
   /** f over the points of a square. */
   #sum([x, y]: Point, column: number, row: number): number {
     const { first, side, spacingKm: h, tipKm, rate } = this.lattice;
@@ -184,59 +197,15 @@ export class NoiseBlur implements Blur {
   }
 
   #report(square: number): number {
-    const known = this.lattice.reports[square];
+    const { reports, squares } = this.lattice;
+    const known = reports[square];
     if (known !== UNKNOWN) return known;
-    return (this.lattice.reports[square] = this.#best(square));
-  }
-
-  /** The report that costs least given the prior and the noise: downhill from the likeliest spot, from neighbour to neighbour. */
-  #best(square: number): number {
-    const { places, costs } = this;
-    const { rate, squares } = this.lattice;
-    const point: Point = [this.#middle(0, square % squares[0]), this.#middle(1, Math.floor(square / squares[0]))];
-    const nearest = places.nearest(point);
-    const least = places.away(nearest, point);
-    // Further away than this nobody is likely enough to matter.
-    const near = places.within(point, least + 7 / rate);
-    const weights: number[] = [];
-    const who: number[] = [];
-    const all: number[] = [];
-    let [sum, x, y, most] = [0, 0, 0, 0];
-    for (const i of near) {
-      const weight = places.prior[i] * Math.exp(-rate * (places.away(i, point) - least));
-      all.push(weight);
-      if (weight > most) most = weight;
-    }
-    near.forEach((i, n) => {
-      // Who is a thousand times less likely than another does not change which report is best.
-      if (all[n] <= 1e-3 * most) return;
-      who.push(i);
-      weights.push(all[n]);
-      sum += all[n];
-      x += all[n] * places.x[i];
-      y += all[n] * places.y[i];
-    });
-    if (sum === 0) return nearest;
-    const cost = (k: number) => {
-      let total = 0;
-      if (costs.isExact) {
-        const losses = costs.row(k);
-        for (let n = 0; n < who.length; n++) total += weights[n] * losses[who[n]];
-      } else for (let n = 0; n < who.length; n++) total += weights[n] * places.between(who[n], k);
-      return total;
-    };
-    let best = places.nearest([x / sum, y / sum]);
-    let bestCost = cost(best);
-    const tried = new Set([best]);
-    for (let improved = true; improved; ) {
-      improved = false;
-      for (const k of places.within(places.point(best), 2.3 * places.spacingKm)) {
-        if (tried.has(k)) continue;
-        tried.add(k);
-        const value = cost(k);
-        if (value < bestCost) [best, bestCost, improved] = [k, value, true];
-      }
-    }
-    return best;
+    const [column, row] = [square % squares[0], Math.floor(square / squares[0])];
+    const point: Point = [this.#middle(0, column), this.#middle(1, row)];
+    // Squares beside each other are reported alike.
+    let beside = column > 0 ? reports[square - 1] : UNKNOWN;
+    if (beside === UNKNOWN && row > 0) beside = reports[square - squares[0]];
+    this.#finder ??= new Reports(this.lattice.rate, this.places, this.costs);
+    return (reports[square] = this.#finder.best(point, beside === UNKNOWN ? this.places.nearest(point) : beside));
   }
 }

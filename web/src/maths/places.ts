@@ -12,6 +12,7 @@ export class Places {
   readonly prior: Float64Array;
   readonly #side: number;
   readonly #buckets = new Map<number, number[]>();
+  #around: { km: number; lists: Int32Array[] } = { km: 0, lists: [] };
 
   constructor(
     readonly lat: Float64Array,
@@ -50,29 +51,40 @@ export class Places {
   }
 
   away(place: number, [x, y]: Point): number {
-    return Math.hypot(this.x[place] - x, this.y[place] - y);
+    const dx = this.x[place] - x;
+    const dy = this.y[place] - y;
+    return Math.sqrt(dx * dx + dy * dy);
   }
 
   between(i: number, k: number): number {
-    return Math.hypot(this.x[i] - this.x[k], this.y[i] - this.y[k]);
+    const dx = this.x[i] - this.x[k];
+    const dy = this.y[i] - this.y[k];
+    return Math.sqrt(dx * dx + dy * dy);
   }
 
   /** The places within a distance. */
-  within([x, y]: Point, km: number): number[] {
+  within(point: Point, km: number): number[] {
+    const [x, y] = point;
     const side = this.#side;
     const found: number[] = [];
     if ((km / side) ** 2 * 4 > this.count) {
-      for (let i = 0; i < this.count; i++) if (Math.hypot(this.x[i] - x, this.y[i] - y) <= km) found.push(i);
+      for (let i = 0; i < this.count; i++) if (this.away(i, point) <= km) found.push(i);
       return found;
     }
     for (let row = Math.floor((y - km) / side); row <= Math.floor((y + km) / side); row++) {
       for (let column = Math.floor((x - km) / side); column <= Math.floor((x + km) / side); column++) {
         for (const i of this.#buckets.get(this.#bucket(column, row)) ?? []) {
-          if (Math.hypot(this.x[i] - x, this.y[i] - y) <= km) found.push(i);
+          if (this.away(i, point) <= km) found.push(i);
         }
       }
     }
     return found;
+  }
+
+  /** The places around one, without itself, nearest first; those of one distance are remembered. */
+  neighbours(place: number, km: number): Int32Array {
+    if (this.#around.km !== km) this.#around = { km, lists: [] };
+    return (this.#around.lists[place] ??= Int32Array.from(this.within(this.point(place), km).filter((k) => k !== place).sort((a, b) => this.between(place, a) - this.between(place, b))));
   }
 
   /** The nearest place. */

@@ -7,7 +7,9 @@ import type { Scene } from "../map/pane";
 import type { MechanismName, State } from "../state";
 import { choice, fact, h, metres, oneIn, percent } from "../ui";
 import type { Look } from "../workers/compute";
-import { ABOUT, NAMES, epsilonOf, factorBetweenPeople, isOffered, protectedKm, serverWithinM } from "./words";
+import { ABOUT, NAMES, epsilonOf, factorBetweenPeople, isFixed, protectedKm, serverWithinM, whyNot } from "./words";
+
+type Side = "left" | "right";
 
 const LEAST_M = 50;
 const MOST_M = 3000;
@@ -23,7 +25,7 @@ export function explore(app: App): View {
   const servers = serverWithinM(city);
   /** Stands for the draw that is shown; another draw is another number. */
   let unit = 0.62;
-  let looks: { left: Look | null; right: Look | null } = { left: null, right: null };
+  const looks: Record<Side, Look | null> = { left: null, right: null };
   let paper: Relevance | null = null;
   const overviews = new Map<string, Overview>();
 
@@ -54,9 +56,13 @@ export function explore(app: App): View {
   const what = h("label", { for: "within" }, "Hard to tell apart");
   const strength = h("div", { class: "slider" }, h("div", { class: "row between" }, what, back), slider, h("div", { class: "row between ends", "aria-hidden": "true" }, h("span", {}, "closer reports"), h("span", {}, "more privacy")));
 
-  const options = (Object.keys(NAMES) as MechanismName[]).map((value) => ({ value, text: NAMES[value], title: ABOUT[value], disabled: !isOffered(value, city) }));
+  const options = (Object.keys(NAMES) as MechanismName[]).map((value) => ({ value, text: NAMES[value], title: whyNot(value, city) ?? ABOUT[value], disabled: whyNot(value, city) !== null }));
+  /** What of the left and the right map is being solved, or why it cannot be. */
+  const solving: Record<Side, string> = { left: "", right: "" };
   const mechanism = choice<MechanismName>("Mechanism", options, "coordinates", (value) => store.set({ mechanism: value, ...(store.now.beside === value ? { beside: "none" as const } : {}) }));
   const about = h("p", { class: "hint" });
+  const busy = h("p", { class: "hint busy", role: "status" });
+  const missing = options.filter((o) => o.disabled).map((o) => h("p", { class: "hint" }, `${o.text}: ${o.title}`));
   const beside = h("select", { id: "beside", onchange: () => store.set({ beside: beside.value as State["beside"] }) }, h("option", { value: "none" }, "nothing: one map"), ...options.filter((o) => !o.disabled).map((o) => h("option", { value: o.value }, o.text)));
 
   const facts = { people: fact("Protected around you"), error: fact("Reports are within"), guess: fact("An informed attacker's best guess"), cost: fact("Ways are misjudged by") };
@@ -74,7 +80,7 @@ export function explore(app: App): View {
     form,
     strength,
     promise,
-    h("h2", {}, "How it is made"), mechanism, about,
+    h("h2", {}, "How it is made"), mechanism, about, busy, ...missing,
     h("div", { class: "row field" }, h("label", { for: "beside" }, "Beside it"), beside),
     h("h2", {}, "What that means here"), h("dl", { class: "facts" }, ...Object.values(facts)),
     h("h2", {}, "One report"), sample, draw,
@@ -85,20 +91,33 @@ export function explore(app: App): View {
   const setting = (name: MechanismName, state: State) => ({ mechanism: name, epsilon: epsilonOf(name, state.within, city) });
 
   function look(state: State): void {
+    lookAt("left", state.mechanism, state);
+    if (state.beside !== "none") lookAt("right", state.beside, state);
+  }
+
+  /** The row of a mechanism where the person stands; what the device must solve for itself comes later. */
+  function lookAt(side: Side, name: MechanismName, state: State): void {
     if (!state.at) return;
     const at = state.at;
-    compute.latest("left", "look", { ...setting(state.mechanism, state), at, unit }, (answer) => {
-      looks.left = answer;
+    const isShown = () => store.now.at === at && (side === "left" ? store.now.mechanism : store.now.beside) === name;
+    const ask = () => compute.latest(side, "look", { ...setting(name, state), at, unit }, (answer) => {
+      looks[side] = answer;
       paint(store.now);
-      if (moved !== null) performance.measure("slider to picture", { start: moved });
+      if (side === "right" || moved === null) return;
+      performance.measure("slider to picture", { start: moved });
       moved = null;
     });
-    if (state.beside !== "none") {
-      compute.latest("right", "look", { ...setting(state.beside, state), at, unit }, (answer) => {
-        looks.right = answer;
-        paint(store.now);
-      });
-    }
+    solving[side] = "";
+    if (name !== "local") return ask();
+    solving[side] = "The device solves its own programme …";
+    const told = (words: string) => {
+      if (!isShown()) return;
+      solving[side] = words;
+      if (words) looks[side] = null;
+      else ask();
+      paint(store.now);
+    };
+    app.device.solve(at, () => told(""), (reason) => told(`The device refused: ${reason}`));
   }
 
   /** Figures over the whole city come after the picture. */
@@ -106,7 +125,7 @@ export function explore(app: App): View {
   function survey(state: State): void {
     clearTimeout(later);
     later = window.setTimeout(() => {
-      for (const { value } of options.filter((o) => !o.disabled)) {
+      for (const { value } of options.filter((o) => !o.disabled && o.value !== "local")) {
         const asked = setting(value, state);
         const key = `${value} ${asked.epsilon}`;
         if (overviews.has(key)) continue;
@@ -144,7 +163,8 @@ export function explore(app: App): View {
     const doubled = Math.log(2) / epsilon;
     const isPeople = name === "coordinates";
     promise.replaceChildren("No report is more than ", h("strong", {}, "twice"), " as likely from you as from ", isPeople ? "anybody" : "another place", " within ", h("strong", {}, metres(doubled)), isPeople ? "." : " of yours.");
-    about.textContent = ABOUT[name] + (name === "published" ? ` Only at the server’s own setting, ${metres(servers / 1000)}: the slider moves the others.` : "");
+    about.textContent = ABOUT[name] + (isFixed(name) ? ` Only at the server’s own setting, ${metres(servers / 1000)}: the slider moves the others.` : "");
+    busy.textContent = [solving.left, state.beside === "none" ? "" : solving.right].find((words) => words) ?? "";
     const km = protectedKm(name, epsilon, city);
     const factor = factorBetweenPeople(name, epsilon, 0.1, city);
     facts.people.say(km > 0 ? metres(km) : "nothing", km > 0 ? `Whoever is that near could have sent the same report, at most twice as likely or unlikely. At 100 m the factor is ${factor.toFixed(2)}.` : `Between places only. Two people 100 m apart may stand in different cells: a report can be ${factor.toFixed(1)} times as likely from one as from the other.`, km > 0 ? "" : "bad");
@@ -156,7 +176,8 @@ export function explore(app: App): View {
       sample.replaceChildren(`This time you report place ${seen.report}, `, h("strong", {}, metres(loss)), " away. Given that report alone, you are within ", h("strong", {}, metres(seen.ringKm)), " of it with 95 %.");
     }
     const whole = overviews.get(`${name} ${epsilon}`);
-    if (whole) facts.guess.say(`right ${percent(whole.guessed)}`, `Somebody who knows the mechanism and where people usually are names your place ${oneIn(whole.guessed)}; without a report, ${oneIn(whole.blind)}.`, whole.guessed > 0.5 ? "bad" : "");
+    if (name === "local") facts.guess.say("not known", "Everybody draws from a programme of their own: to say how often, all of them would have to be solved.");
+    else if (whole) facts.guess.say(`right ${percent(whole.guessed)}`, `Somebody who knows the mechanism and where people usually are names your place ${oneIn(whole.guessed)}; without a report, ${oneIn(whole.blind)}.`, whole.guessed > 0.5 ? "bad" : "");
     else facts.guess.say("…", "Working through every place of the city.");
     drawBars(state);
     const { relevant_km, exponential_km, obfuscation_km } = city.description.parameters;
@@ -166,9 +187,9 @@ export function explore(app: App): View {
   }
 
   function drawBars(state: State): void {
-    const rows: { text: string; km: number | null | undefined; isChosen: boolean; note?: string }[] = options
-      .filter((o) => !o.disabled)
-      .map(({ value }) => ({ text: value === "coordinates" ? "Noise around you (remapped Laplace)" : NAMES[value], km: overviews.get(`${value} ${epsilonOf(value, state.within, city)}`)?.costKm, isChosen: value === state.mechanism || value === state.beside }));
+    const cost = (value: MechanismName) => (value === "local" ? city.description.local?.cost : overviews.get(`${value} ${epsilonOf(value, state.within, city)}`)?.costKm);
+    const called: Record<MechanismName, string> = { ...NAMES, coordinates: "Noise around you (remapped Laplace)", local: "LR-Geo, as proven for the public y" };
+    const rows = options.filter((o) => !o.disabled).map(({ value }) => ({ text: called[value], km: cost(value), isChosen: value === state.mechanism || value === state.beside }));
     if (city.travel === null) {
       bars.replaceChildren(h("p", { class: "hint" }, "This operator does not show where people travel to, so the page cannot say (page.costs in the settings)."));
       return;

@@ -22,6 +22,8 @@ interface Operation {
 }
 
 const EVERY_MS = 2000;
+/** So many tiles are listed one by one. */
+const MOST_TILES = 60;
 
 export function operate(app: App): View {
   const { city, store } = app;
@@ -35,6 +37,16 @@ export function operate(app: App): View {
   const routes = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Requests by kind" });
   const rounds = h("div");
   const server = h("div");
+  /** A table, whose first column names its rows. */
+  const table = (heads: string[], rows: string[][]) => h("table", {}, h("thead", {}, h("tr", {}, ...heads.map((text, i) => h("th", { scope: "col", class: i ? "number" : "" }, text)))), h("tbody", {}, ...rows.map(([name, ...cells]) => h("tr", {}, h("th", { scope: "row" }, name), ...cells.map((text) => h("td", { class: "number" }, text))))));
+  const tiles = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Tiles" });
+  function listTiles(verified: number | null): void {
+    const state = verified === null ? "–" : verified === manifest.tiles.length ? "every two rows" : "not yet";
+    const rows = manifest.tiles.slice(0, MOST_TILES).map((tile, n) => [String(n), whole(tile.places), kilobytes(tile.bytes), tile.hash.slice(0, 16), state]);
+    const more = manifest.tiles.length - rows.length;
+    tiles.replaceChildren(table(["tile", "places", "size", "file", "verified at the start"], rows), ...(more > 0 ? [h("p", { class: "hint" }, `and ${whole(more)} more`)] : []));
+  }
+  listTiles(null);
   const total = manifest.tiles.reduce((sum, tile) => sum + tile.bytes, 0);
   const parameters = description.parameters;
   const kind = manifest.tiles.length ? `${manifest.kind}, ${manifest.tiles.length} tiles, ${kilobytes(total)}` : "noise for coordinates, one file";
@@ -49,7 +61,8 @@ export function operate(app: App): View {
       card("Keys and manifests", pairs([["manifest", `number ${manifest.link.sequence}`], ["issued", manifest.link.issued], ["expires", manifest.link.expires], ["next is signed by", code(manifest.link.next_key.slice(0, 24) + "…")]])),
       card("Rounds and tickets", rounds),
     ),
-    h("h2", {}, "Requests by kind"), routes);
+    h("h2", {}, "Requests by kind"), routes,
+    ...(manifest.tiles.length ? [h("h2", {}, "Tiles"), tiles] : []));
 
   function shown(operation: Operation): void {
     const { counts } = operation;
@@ -61,8 +74,9 @@ export function operate(app: App): View {
     const sum = (key: "requests" | "refused" | "failed") => all.reduce((n, route) => n + route[key], 0);
     load.replaceChildren(h("p", { class: "big" }, whole(counts.minutes[counts.minutes.length - 1] ?? 0), h("span", { class: "unit" }, " requests this minute")), sparkline(counts.minutes), pairs([["in all", whole(sum("requests"))], ["refused (4xx)", whole(sum("refused"))], ["failed (5xx)", whole(sum("failed"))]]));
     const ms = (value: number) => (value < 1 ? `${Math.max(value, 0.01).toFixed(2)} ms` : value < 100 ? `${value.toFixed(1)} ms` : `${(value / 1000).toFixed(2)} s`);
-    const rows = Object.entries(counts.routes).sort((a, b) => b[1].requests - a[1].requests).map(([name, route]) => h("tr", {}, h("th", { scope: "row" }, name), ...[whole(route.requests), ms((1000 * route.seconds) / route.requests), `≤ ${ms(1000 * quantile(route.buckets, operation.bucket_seconds))}`, whole(route.refused), whole(route.failed)].map((text) => h("td", { class: "number" }, text))));
-    routes.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, ...["kind", "requests", "mean", "95 % took", "refused", "failed"].map((text, i) => h("th", { scope: "col", class: i ? "number" : "" }, text)))), h("tbody", {}, ...rows)));
+    const rows = Object.entries(counts.routes).sort((a, b) => b[1].requests - a[1].requests).map(([name, route]) => [name, whole(route.requests), ms((1000 * route.seconds) / route.requests), `≤ ${ms(1000 * quantile(route.buckets, operation.bucket_seconds))}`, whole(route.refused), whole(route.failed)]);
+    routes.replaceChildren(table(["kind", "requests", "mean", "95 % took", "refused", "failed"], rows));
+    listTiles(operation.tiles_verified);
   }
 
   async function poll(): Promise<void> {

@@ -1,16 +1,19 @@
 // What the server sees: the same moment from the other side, and what many of them tell.
 
+import type { Mode } from "lrgeo";
+
 import { captions, legend, showSecond, type App, type View } from "../app";
+import { whyNotLocal } from "../device";
 import type { Moment } from "../maths/walk";
 import type { Relevance } from "../maths/relevant";
 import type { MechanismName, ModeName, State } from "../state";
 import { choice, h, kilobytes, metres, percent, s, whole } from "../ui";
 import type { Look, Tasks } from "../workers/compute";
-import type { Asked, Sent, Told } from "../workers/device";
-import { epsilonOf, serverWithinM } from "./words";
+import type { Sent } from "../workers/device";
+import { epsilonOf } from "./words";
 
-/** Modes that the device of this page can run; the paper's own is shown, not run. */
-const RUNS: Partial<Record<ModeName, MechanismName>> = { coordinates: "coordinates", published: "published" };
+/** The mechanism of each mode that the device of this page can run; the paper's own is shown, not run. */
+const MECHANISM: Record<ModeName, MechanismName | null> = { coordinates: "coordinates", published: "published", local: "local", offload: null };
 
 const MODES: { value: ModeName; text: string }[] = [
   { value: "coordinates", text: "coordinates" },
@@ -22,13 +25,15 @@ const MODES: { value: ModeName; text: string }[] = [
 const ABOUT: Record<ModeName, string> = {
   coordinates: "The device fetches one public file, checks what it promises, and draws around where it stands. Everybody’s requests are the same but for the report.",
   published: "The device fetches all public tiles, compares every two rows, and draws from its own. Everybody’s requests are the same but for the report.",
-  local: "The device fetches the cost table and solves a programme of its own. This page does not run it yet.",
+  local: "The device fetches the whole cost table, solves a programme of its own, and draws from its row. Everybody’s requests are the same but for the report.",
   offload: "The paper’s protocol: the device uploads the coefficients of its programme. This page does not run it, since the upload names the place; below is what would leave.",
 };
 
 export function sees(app: App): View {
   const { city, compute, store, left, right } = app;
-  const device = new Worker(new URL("../workers/device.ts", import.meta.url), { type: "module" });
+  /** Modes that run here, with their mechanisms. */
+  const runs = (mode: ModeName): MechanismName | null => (mode === "local" && whyNotLocal(city) ? null : MECHANISM[mode]);
+  /** Whatever was asked before is old. */
   let asked = 0;
   let look: Look | null = null;
   let attacker: Tasks["attacker"]["answer"] | null = null;
@@ -58,35 +63,36 @@ export function sees(app: App): View {
   const wireTitle = h("h2", {}, "What left the device");
   const single = h("div", {}, mode, about, verdict, wireTitle, wire, again);
 
-  const element = h("div", { class: "view sees" }, h("h1", {}, "What the server sees"), h("p", { class: "lead" }, "Somebody who does not exist uses the service. Left: what they know. Right: what the operator can make of it who knows the mechanism and where people usually are."), walks, single, story);
+  const lead = h("p", { class: "lead" });
+  const element = h("div", { class: "view sees" }, h("h1", {}, "What the server sees"), lead, walks, single, story);
 
   const isTold = (state: State) => state.walk !== "none";
 
   /** Runs the device: the position goes to a worker of this page, and from there only as what is listed. */
   function report(state: State): void {
-    if (!state.at || !RUNS[state.mode]) return;
+    if (!state.at || !runs(state.mode)) return;
     const id = ++asked;
-    wire.replaceChildren(h("p", { class: "hint" }, "The device is at work …"));
-    const privacy = `factor 2 within ${Math.floor(serverWithinM(city))} m`;
-    const rehearsal = JSON.parse(sessionStorage.getItem("rehearsal") ?? "null") as Asked["rehearsal"];
-    device.postMessage({ id, origin: location.origin, at: state.at, mode: state.mode as Asked["mode"], privacy, rehearsal } satisfies Asked);
+    const [at, mode] = [state.at, state.mode as Mode];
+    const isOld = () => id !== asked || store.now.view !== "sees";
+    const refused = (reason: string) => !isOld() && verdict.replaceChildren(h("p", { class: "bad" }, `The device refused: ${reason}`));
+    wire.replaceChildren(h("p", { class: "hint" }, mode === "local" ? "The device solves its own programme …" : "The device is at work …"));
+    verdict.replaceChildren();
+    const rehearsal = JSON.parse(sessionStorage.getItem("rehearsal") ?? "null") as { seed: number; forced: number } | null;
+    const ask = () => app.device.latest("report", "report", { ...app.device.person(at), mode, rehearsal }, (answer) => {
+      if (isOld()) return;
+      listed(answer.sent);
+      if ("refused" in answer) refused(answer.refused);
+      else seen(answer.outcome.place);
+    }, refused);
+    // Its row is solved for the picture first.
+    if (mode === "local") app.device.solve(at, () => isOld() || ask(), refused);
+    else ask();
   }
-
-  device.onmessage = (event: MessageEvent<Told>) => {
-    const answer = event.data;
-    if (answer.id !== asked || store.now.view !== "sees") return;
-    listed(answer.sent);
-    if ("error" in answer) {
-      verdict.replaceChildren(h("p", { class: "bad" }, `The device refused: ${answer.error}`));
-      return;
-    }
-    seen(answer.outcome.place);
-  };
 
   /** What the report looks like from both sides. */
   function seen(place: number): void {
     const state = store.now;
-    const mechanism = RUNS[state.mode] ?? "coordinates";
+    const mechanism = runs(state.mode) ?? "coordinates";
     const setting = { mechanism, epsilon: epsilonOf(mechanism, null, city) };
     if (!state.at) return;
     compute.latest("sees look", "look", { ...setting, at: state.at, unit: 0, report: place }, (answer) => {
@@ -100,6 +106,7 @@ export function sees(app: App): View {
   }
 
   function listed(sent: Sent[]): void {
+    wire.dataset.mode = store.now.mode;
     const name = (path: string) => path.replace(/[0-9a-f]{64}/g, (hash) => `${hash.slice(0, 6)}…`);
     const rows = sent.map(({ method, path, up, down, body }) =>
       h("tr", { class: body.length || path.includes("place=") ? "tells" : "" }, h("td", {}, `${method} ${name(path)}`, body.length ? h("div", { class: "body" }, described(body)) : null), h("td", { class: "number" }, kilobytes(up)), h("td", { class: "number" }, kilobytes(down))),
@@ -118,13 +125,14 @@ export function sees(app: App): View {
   function paint(): void {
     const state = store.now;
     if (state.view !== "sees" || isTold(state) || !state.at) return;
-    if (!RUNS[state.mode]) return paintPaper(state);
+    if (!runs(state.mode)) return paintPaper(state);
     if (!look || !attacker) return;
     left.show({ heat: { values: look.row, ramp: "blur" }, person: state.at, report: look.report });
     right.show({ heat: { values: attacker.belief, ramp: "attacker" }, report: look.report, guess: attacker.guess });
     verdict.replaceChildren(
       h("p", { class: "big" }, "Hidden as among ", h("strong", {}, `${attacker.hiddenAmong.toFixed(attacker.hiddenAmong < 10 ? 1 : 0)} places`), "."),
       h("p", {}, `The report is ${metres(look.reportAwayKm)} off. The attacker’s best guess (✕) is ${metres(attacker.guessOffKm)} off; it gives your own place ${percent(attacker.share)}, having given it ${percent(attacker.prior)} before.`),
+      ...(state.mode !== "local" ? [] : [h("p", { class: "hint" }, "Your own row was solved here. To weigh the others the operator would have to solve everybody’s programme; for them this page takes what is tied to the public y, and the published rows for what is free.")]),
     );
   }
 
@@ -145,9 +153,10 @@ export function sees(app: App): View {
       wire.replaceChildren(h("table", {}, h("tbody", {}, h("tr", { class: "tells" }, h("td", {}, `POST /v1/rounds`, h("div", { class: "body" }, `distances between ${n} relevant places, from each to every reportable place, costs likewise`)), h("td", { class: "number" }, `about ${kilobytes(9 * upload.uploadNumbers)}`)))), h("p", { class: "hint" }, `${whole(upload.uploadNumbers)} numbers. Nothing of it was sent: it is worked out here from what is public.`));
       return;
     }
+    // `local`, where it cannot be run.
     right.show({ heat: { values: city.prior, ramp: "attacker" } });
-    verdict.replaceChildren(h("p", { class: "big" }, "The report, and nothing else."), h("p", {}, "As in published, all slices of the cost table are fetched, whoever asks. The right map shows what is known before a report: where people usually are."));
-    wire.replaceChildren(h("p", { class: "hint" }, `The programme has ${upload.relevant.length} relevant places (outlined). Try it: lrgeo client obfuscate --mode local.`));
+    verdict.replaceChildren(h("p", { class: "big" }, "Not here."), h("p", {}, whyNotLocal(city) ?? ""), h("p", {}, "The right map shows what is known before a report: where people usually are."));
+    wire.replaceChildren(h("p", { class: "hint" }, `The programme would have ${upload.relevant.length} relevant places (outlined). Elsewhere: lrgeo client obfuscate --mode local.`));
   }
 
   function paintWalk(): void {
@@ -169,6 +178,7 @@ export function sees(app: App): View {
       h("strong", {}, `${fresh.label}. `), `Drawn anew: ${moment + 1} ${moment ? "reports" : "report"}, ${off(fresh)}. Remembered within ${metres(walk.withinKm)}: ${draws} ${draws === 1 ? "draw" : "draws"}, ${off(kept)}.`,
     );
     drawChart(walk);
+    story.dataset.walk = state.walk;
   }
 
   /** Behind how many places somebody is hidden, moment by moment. */
@@ -220,15 +230,18 @@ export function sees(app: App): View {
     update(state, changed) {
       mode.pick(state.mode);
       walks.pick(state.walk);
+      lead.textContent = isTold(state)
+        ? "Somebody who does not exist reports again and again. Both maps: what the operator believes who knows the mechanism and how fast people move. Left, every report is drawn anew; right, the device remembers, as ours does."
+        : "Somebody who does not exist uses the service. Left: what they know. Right: what the operator can make of it who knows the mechanism and where people usually are.";
       single.hidden = isTold(state);
       story.hidden = !isTold(state);
       about.textContent = ABOUT[state.mode];
-      again.hidden = !RUNS[state.mode];
-      wireTitle.textContent = RUNS[state.mode] ? "What left the device" : "What would leave the device";
+      again.hidden = !runs(state.mode);
+      wireTitle.textContent = runs(state.mode) ? "What left the device" : "What would leave the device";
       if (changed.has("view")) for (const pane of [left, right]) pane.onpick = (at) => store.set({ at, report: null });
       showSecond(app, true);
       if (changed.has("view") || changed.has("walk") || changed.has("mode")) {
-        const isPaper = !isTold(state) && !RUNS[state.mode];
+        const isPaper = !isTold(state) && !runs(state.mode);
         if (!isTold(state)) captions("What the person knows", "What the operator can know");
         legend([...(isTold(state) || isPaper ? [] : [{ ramp: "blur" as const, text: "Chance of being reported" }]), { ramp: "attacker", text: "What the operator believes" }], [{ sign: "person", text: "where they are" }, ...(isPaper ? [{ sign: "set", text: "LR set" }] : [{ sign: "report", text: "what they report" }, { sign: "guess", text: "best guess" }])]);
       }
@@ -247,7 +260,7 @@ export function sees(app: App): View {
       }
       stop();
       if (!(changed.has("at") || changed.has("mode") || changed.has("walk") || changed.has("view") || changed.has("report"))) return;
-      if (!RUNS[state.mode]) {
+      if (!runs(state.mode)) {
         if (!state.at) return;
         compute.latest("upload", "relevance", { at: state.at }, (answer) => {
           upload = answer;

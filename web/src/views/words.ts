@@ -1,13 +1,15 @@
 // What an epsilon means, in the words of crates/mechanism/src/meaning.rs.
 
 import type { City } from "../data";
+import { whyNotLocal } from "../device";
 import type { MechanismName } from "../state";
 
-export const NAMES: Record<MechanismName, string> = { coordinates: "Noise around you", published: "Optimised for places", exponential: "Exponential" };
+export const NAMES: Record<MechanismName, string> = { coordinates: "Noise around you", published: "Optimised for places", local: "LR-Geo, your own", exponential: "Exponential" };
 
 export const ABOUT: Record<MechanismName, string> = {
   coordinates: "Laplace noise around where you really stand, each outcome reported as the place that costs least. It protects people, wherever they are.",
   published: "The cheapest reports that the server could prove private between places. Cheaper, but people on two sides of a border are told apart.",
+  local: "The paper’s LR-Geo: your device solves a programme of its own over the places around it, with a y that everybody shares. It promises something between those places alone.",
   exponential: "The textbook: each place is reported with a probability that falls with its distance. Needs no optimiser, and costs most.",
 };
 
@@ -27,10 +29,17 @@ export function factorBetweenPeople(mechanism: MechanismName, epsilon: number, k
 
 export const serverWithinM = (city: City): number => (1000 * Math.log(2)) / city.manifest.promise.epsilon_per_km;
 
-/** The epsilon of what is looked at: the slider's, or the server's, which is the only one that tiles have. */
+/** Whether it exists at the server's own setting alone: tiles, and the y that programmes are tied to. */
+export const isFixed = (mechanism: MechanismName): boolean => mechanism === "published" || mechanism === "local";
+
+/** The epsilon of what is looked at: the slider's, or the server's. */
 export function epsilonOf(mechanism: MechanismName, within: number | null, city: City): number {
   const servers = city.manifest.promise.epsilon_per_km;
-  return mechanism === "published" || within === null ? servers : (1000 * Math.log(2)) / within;
+  return isFixed(mechanism) || within === null ? servers : (1000 * Math.log(2)) / within;
 }
 
-export const isOffered = (mechanism: MechanismName, city: City): boolean => (mechanism === "published" ? city.published.size > 0 : true);
+/** Why a mechanism cannot be shown here; null where it can. */
+export function whyNot(mechanism: MechanismName, city: City): string | null {
+  if (mechanism === "local") return whyNotLocal(city);
+  return mechanism === "published" && !city.published.size ? "This server publishes noise for coordinates and no tiles." : null;
+}

@@ -1,12 +1,13 @@
 // Everything that takes more than a moment, away from the thread that draws.
 
-import { ExponentialBlur, PublishedBlur, holdingRadiusKm, overview, posterior, reportAt, rowFacts, type Blur, type Overview, type RowFacts } from "../maths/blur";
+import { ExponentialBlur, LocalBlur, PublishedBlur, holdingRadiusKm, overview, posterior, reportAt, rowFacts, type Blur, type Overview, type RowFacts } from "../maths/blur";
 import { Costs } from "../maths/costs";
 import { NoiseBlur, latticeFor } from "../maths/noise";
 import { Places } from "../maths/places";
 import { relevance, type Relevance } from "../maths/relevant";
 import { Router } from "../maths/route";
 import { fixesOf, follow, rememberedWithinKm, type Moment, type WalkName } from "../maths/walk";
+import type { Answer, Question } from "../ask";
 import type { City, Streets } from "../data";
 import type { LatLon } from "../maths/plane";
 import type { MechanismName } from "../state";
@@ -29,20 +30,25 @@ export interface Look {
   computedMs: number;
 }
 
-export interface Tasks {
+export type Tasks = {
+  /** What everything else is worked out from. */
   setup: { ask: { city: City; streets: Streets }; answer: null };
   look: { ask: Setting & { at: LatLon; unit: number; report?: number | null }; answer: Look };
+  /** A row of mode `local` that the device has solved. */
+  learn: { ask: { place: number; row: Float64Array }; answer: null };
   overview: { ask: Setting; answer: Overview | null };
   attacker: { ask: Setting & { report: number; at: LatLon }; answer: { belief: Float32Array; guess: number; guessOffKm: number; hiddenAmong: number; prior: number; share: number } };
   relevance: { ask: { at: LatLon }; answer: Relevance };
   walk: { ask: Setting & { walk: WalkName; from: LatLon; to: LatLon; seed: number }; answer: { fresh: Moment[]; remembered: Moment[]; withinKm: number } };
-}
+};
 
 let city: City;
 let places: Places;
 let costs: Costs;
 let router: Router;
 const blurs = new Map<string, Blur>();
+/** Rows of mode `local` by place. */
+const solved = new Map<number, Float64Array>();
 
 function blur({ mechanism, epsilon }: Setting): Blur {
   const key = `${mechanism} ${epsilon}`;
@@ -50,7 +56,11 @@ function blur({ mechanism, epsilon }: Setting): Blur {
   if (known) return known;
   let made: Blur;
   if (mechanism === "published") made = new PublishedBlur(city.published, places);
-  else if (mechanism === "exponential") made = new ExponentialBlur(epsilon, places);
+  else if (mechanism === "local") {
+    const { local, parameters } = city.description;
+    const ties = { y: local?.y ?? [], epsilon: parameters.epsilon_per_km, freeKm: parameters.exponential_km, rangeKm: parameters.obfuscation_km };
+    made = new LocalBlur(solved, city.published, places, ties);
+  } else if (mechanism === "exponential") made = new ExponentialBlur(epsilon, places);
   else {
     const isServers = city.noise && Math.abs(epsilon / city.manifest.promise.epsilon_per_km - 1) < 1e-9;
     const reach = 0.72 * places.spacingKm;
@@ -101,6 +111,11 @@ const handlers: { [T in keyof Tasks]: (ask: Tasks[T]["ask"], isStale: () => Prom
     };
   },
 
+  learn({ place, row }) {
+    solved.set(place, row);
+    return null;
+  },
+
   overview: (ask, isStale) => overview(blur(ask), places, costs, isStale),
 
   attacker(ask) {
@@ -132,7 +147,7 @@ const breath = new MessageChannel();
 const breathing: (() => void)[] = [];
 breath.port1.onmessage = () => breathing.shift()?.();
 
-onmessage = async (event: MessageEvent<{ id: number; task: keyof Tasks; ask: never }>) => {
+onmessage = async (event: MessageEvent<Question<Tasks>>) => {
   const { id, task, ask } = event.data;
   newest.set(task, id);
   const isStale = async () => {
@@ -144,8 +159,8 @@ onmessage = async (event: MessageEvent<{ id: number; task: keyof Tasks; ask: nev
     return newest.get(task) !== id || (newest.get("look") ?? 0) > id;
   };
   try {
-    postMessage({ id, answer: await handlers[task](ask, isStale) });
+    postMessage({ id, answer: await handlers[task](ask as never, isStale) } satisfies Answer);
   } catch (error) {
-    postMessage({ id, error: String(error) });
+    postMessage({ id, error: String(error) } satisfies Answer);
   }
 };
