@@ -134,6 +134,8 @@ impl Chain {
         {
             write_whole(&self.folder.join(format!("{stem}.{ending}")), [bytes])?;
         }
+        // What phones were shown must be there after a loss of power; not every system can say so of a directory.
+        let _ = std::fs::File::open(&self.folder).and_then(|folder| folder.sync_all());
         self.links.push(signed);
         Ok(())
     }

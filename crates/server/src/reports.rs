@@ -2,6 +2,7 @@
 //! when it is there.
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
@@ -79,11 +80,20 @@ fn write_all(file: &File, waiting: &Receiver<Report>) {
     while let Ok(first) = waiting.recv() {
         let mut batch = vec![first];
         batch.extend(waiting.try_iter().take(MOST_AT_ONCE - 1));
-        let totals = write(file, &batch);
-        let totals = totals.inspect_err(|error| {
-            tracing::error!(%error, reports = batch.len(), "reports could not be kept");
-        });
-        let mut totals = totals.ok();
+        // A panic below must not end all reports.
+        let written = std::panic::catch_unwind(AssertUnwindSafe(|| write(file, &batch)));
+        let reports = batch.len();
+        let mut totals = match written {
+            Ok(Ok(totals)) => Some(totals),
+            Ok(Err(error)) => {
+                tracing::error!(%error, reports, "reports could not be kept");
+                None
+            }
+            Err(_) => {
+                tracing::error!(reports, "keeping reports panicked");
+                None
+            }
+        };
         for Report { map, counted, .. } in batch {
             let total = totals.as_mut().and_then(|totals| totals.get_mut(&map));
             // Whoever has gone away meanwhile was counted all the same.

@@ -129,14 +129,19 @@ impl Listener {
         };
         let _ = socket.set_nodelay(true);
         let stream = Stream::new(socket, place.connection.clone(), self.write);
-        let (front, idle, stop) = (self.front.clone(), self.idle, stop.clone());
+        let (front, idle, mut stop) = (self.front.clone(), self.idle, stop.clone());
         match &self.tls {
             None => open.spawn(attend(stream, place, front, idle, stop)),
             Some(tls) => {
                 let acceptor = tls.acceptor();
                 open.spawn(async move {
                     let handshake = Box::pin(timeout(HANDSHAKE, acceptor.accept(stream)));
-                    if let Ok(Ok(stream)) = handshake.await {
+                    let shaken = tokio::select! {
+                        shaken = handshake => shaken,
+                        () = place.connection.dismissed() => return,
+                        () = wish_to_stop(&mut stop) => return,
+                    };
+                    if let Ok(Ok(stream)) = shaken {
                         attend(stream, place, front, idle, stop).await;
                     }
                 })
