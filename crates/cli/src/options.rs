@@ -16,8 +16,11 @@ pub fn bbox(text: &str) -> Result<BoundingBox, String> {
 
 /// `LAT,LON` in degrees.
 pub fn coord(text: &str) -> Result<Coord, String> {
-    let [lat, lon] = numbers(text, "LAT,LON, like 41.89,12.49")?;
-    Coord::new(lat, lon).map_err(|e| e.to_string())
+    let [lat, lon]: [f64; 2] = numbers(text, "LAT,LON, like 41.89,12.49")?;
+    Coord::new(lat, lon).map_err(|error| match Coord::new(lon, lat) {
+        Ok(_) => format!("{error}: latitude comes first, then longitude"),
+        Err(_) => error.to_string(),
+    })
 }
 
 /// A circle: `LAT,LON,RADIUS`.
