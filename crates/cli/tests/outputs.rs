@@ -1,8 +1,8 @@
 //! README shows what the commands print today.
 //!
 //! A block of text after `<!-- printed by: COMMAND -->` is held against what that command prints: every line of the block is found, in this
-//! order, numbers aside, which depend on draws and on the machine; `...` stands for anything. After `<!-- printed exactly by: COMMAND -->`
-//! numbers count too. Commands before the last one, joined by `&&`, make the files that it needs; `DATA` is `../shared/data`, and what needs it is only
+//! order, numbers aside, which depend on draws and on the machine; `...` stands for anything. After `printed exactly by` numbers count too;
+//! after `printed but for one number a line by` all but one of each line, which is a time. Commands before the last one, joined by `&&`, make the files that it needs; `DATA` is `../shared/data`, and what needs it is only
 //! tried where that is.
 
 mod common;
@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use common::Scratch;
 
 struct Sample {
-    exact: bool,
+    /// How many numbers of a line may be others.
+    others: usize,
     /// The commands that come first.
     before: Vec<String>,
     command: String,
@@ -23,10 +24,10 @@ fn samples(text: &str) -> Vec<Sample> {
     let mut samples = Vec::new();
     for part in text.split("<!-- printed ").skip(1) {
         let (how, rest) = part.split_once(" -->").unwrap_or_else(|| panic!("{part}"));
-        let (exact, commands) = match how.strip_prefix("exactly by: ") {
-            Some(commands) => (true, commands),
-            None => (false, how.strip_prefix("by: ").unwrap_or_else(|| panic!("{how}"))),
-        };
+        let kinds =
+            [("exactly by: ", 0), ("but for one number a line by: ", 1), ("by: ", usize::MAX)];
+        let kind = kinds.iter().find_map(|(words, n)| Some((how.strip_prefix(words)?, *n)));
+        let (commands, others) = kind.unwrap_or_else(|| panic!("{how}"));
         let mut commands: Vec<String> = commands
             .split(" && ")
             .map(|command| command.trim().strip_prefix("lrgeo ").expect("our command").to_owned())
@@ -39,7 +40,7 @@ fn samples(text: &str) -> Vec<Sample> {
         let block = block.split("\n```").next().unwrap_or_default();
         let lines =
             block.lines().map(str::to_owned).filter(|line| !line.trim().is_empty()).collect();
-        samples.push(Sample { exact, before: commands, command, lines });
+        samples.push(Sample { others, before: commands, command, lines });
     }
     samples
 }
@@ -74,29 +75,29 @@ fn masked(line: &str) -> String {
     out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn plain(line: &str) -> String {
-    line.split_whitespace().collect::<Vec<_>>().join(" ")
+/// Whether a printed line is the one of a sample: the same but for so many numbers, `...` being anything.
+fn is_printed(sample: &Sample, wanted: &str, printed: &str) -> bool {
+    let shape = masked(printed);
+    let mut rest = shape.as_str();
+    let parts = wanted.split("...").map(masked).filter(|part| !part.is_empty());
+    let found = parts.into_iter().all(|part| match rest.find(part.as_str()) {
+        Some(at) => {
+            rest = &rest[at + part.len()..];
+            true
+        }
+        None => false,
+    });
+    let others = wanted.split_whitespace().zip(printed.split_whitespace()).filter(|(a, b)| a != b);
+    found
+        && (sample.others == usize::MAX
+            || masked(wanted) == shape && others.count() <= sample.others)
 }
 
 /// The first line of a sample that was not printed after those before it.
 fn missing(sample: &Sample, printed: &str) -> Option<String> {
-    let shape = |line: &str| if sample.exact { plain(line) } else { masked(line) };
-    let mut printed = printed.lines().map(shape);
-    sample.lines.iter().find_map(|line| {
-        let wanted: Vec<String> =
-            line.split("...").map(shape).filter(|part| !part.is_empty()).collect();
-        let found = printed.any(|line| {
-            let mut rest = line.as_str();
-            wanted.iter().all(|part| match rest.find(part.as_str()) {
-                Some(at) => {
-                    rest = &rest[at + part.len()..];
-                    true
-                }
-                None => false,
-            })
-        });
-        (!found).then(|| line.clone())
-    })
+    let mut printed = printed.lines();
+    let lacks = |line: &&String| !printed.any(|found| is_printed(sample, line, found));
+    sample.lines.iter().find(lacks).cloned()
 }
 
 fn data() -> PathBuf {
@@ -150,11 +151,11 @@ fn other_outputs_are_noticed() {
     assert!(lacks("cost 23.75 km per report in 14.0 s\n").is_some(), "a line too few");
     assert!(lacks("next 1\ncost 2 km in 3 s\n").is_some(), "another order");
     assert!(lacks("costs 2 km in 3 s\nnext 1\n").is_some(), "another word");
-    let exact = Sample {
-        exact: true,
-        lines: vec!["cost  1.5 km".into()],
-        before: Vec::new(),
-        command: String::new(),
+    let with = |others: usize, printed: &str| {
+        let lines = vec!["cost  1.5 km 3 s".to_owned()];
+        missing(&Sample { others, lines, before: Vec::new(), command: String::new() }, printed)
+            .is_none()
     };
-    assert!(missing(&exact, "cost 1.6 km").is_some() && missing(&exact, "cost 1.5 km").is_none());
+    assert!(with(0, "cost 1.5 km 3 s") && !with(0, "cost 1.5 km 4 s"));
+    assert!(with(1, "cost 1.5 km 4 s") && !with(1, "cost 1.6 km 4 s"));
 }

@@ -1,10 +1,11 @@
 //! What phone and server send each other, and what the phone keeps.
 
 use lrgeo_client::state::State;
+use lrgeo_protocol::Refusal;
+use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::{Circle, Join, Joined, TableCircle, TicketState, UserMatrix};
 use lrgeo_protocol::public::{MapDescription, Received, TablePart, Targets};
 use lrgeo_protocol::quiet::Report;
-use lrgeo_protocol::{Encoding, Refusal};
 
 fn all(encoding: Encoding, bytes: &[u8]) {
     let _ = encoding.decode::<Report>(bytes);
@@ -34,7 +35,11 @@ pub fn cbor(bytes: &[u8]) {
 /// The state of a client, plain and sealed; what is read is written as it was.
 pub fn state(bytes: &[u8]) {
     if let Ok(state) = State::from_bytes(bytes, "fuzz") {
-        assert_eq!(State::from_bytes(&state.to_bytes(), "fuzz").ok(), Some(state), "read and written");
+        assert_eq!(
+            State::from_bytes(&state.to_bytes(), "fuzz").ok(),
+            Some(state),
+            "read and written"
+        );
     }
     #[cfg(feature = "sealed")]
     let _ = lrgeo_client::state::StateKey::new([3; 32]).open(bytes, "fuzz");

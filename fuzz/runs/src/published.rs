@@ -14,7 +14,8 @@ fn golden() -> Option<Manifest> {
 
 fn golden_places(manifest: &Manifest) -> Option<Places> {
     let digits: Vec<u32> = PLACES.chars().filter_map(|c| c.to_digit(16)).collect();
-    let bytes: Vec<u8> = digits.chunks_exact(2).map(|pair| (16 * pair[0] + pair[1]) as u8).collect();
+    let bytes: Vec<u8> =
+        digits.chunks_exact(2).map(|pair| (16 * pair[0] + pair[1]) as u8).collect();
     manifest.open_places(&bytes).ok()
 }
 
@@ -55,7 +56,7 @@ pub fn tile(bytes: &[u8]) {
 
 /// A map's description and slices of its cost table, as messages.
 pub fn description(bytes: &[u8]) {
-    use lrgeo_protocol::Encoding;
+    use lrgeo_protocol::encoding::Encoding;
     use lrgeo_protocol::public::{MapDescription, TablePart};
     let _ = Encoding::Cbor.decode::<MapDescription>(bytes);
     let _ = Encoding::Cbor.decode::<TablePart>(bytes);

@@ -17,10 +17,13 @@ fn corpus(target: &str) -> PathBuf {
 }
 
 fn inputs(target: &str) -> Vec<(String, Vec<u8>)> {
-    let entries = std::fs::read_dir(corpus(target)).unwrap_or_else(|_| panic!("{target} has no corpus"));
+    let entries =
+        std::fs::read_dir(corpus(target)).unwrap_or_else(|_| panic!("{target} has no corpus"));
     let mut inputs: Vec<_> = entries
         .map(|entry| entry.unwrap().path())
-        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(path).unwrap()))
+        .map(|path| {
+            (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(path).unwrap())
+        })
         .collect();
     inputs.sort();
     inputs
@@ -38,9 +41,14 @@ fn every_target_survives_its_corpus() {
         }
         run(b"");
     }
-    let known = std::fs::read_dir(corpus("")).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+    let known = std::fs::read_dir(corpus(""))
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap());
     for folder in known {
-        assert!(TARGETS.iter().any(|(target, _)| *target == folder), "{folder} belongs to no target");
+        assert!(
+            TARGETS.iter().any(|(target, _)| *target == folder),
+            "{folder} belongs to no target"
+        );
     }
 }
 
@@ -61,7 +69,15 @@ fn mutated(inputs: &[(String, Vec<u8>)], rng: &mut SplitMix) -> Vec<u8> {
                 bytes.extend(&other[from..]);
             }
             4 => {
-                let odd = [&b"\xff\xff\xff\xff\xff\xff\xff\xff"[..], b"\0\0\0\0\0\0\0\0", b"\xff\xff\xff\x7f", b"1e400", b"-1", b"NaN", b"[[[["];
+                let odd = [
+                    &b"\xff\xff\xff\xff\xff\xff\xff\xff"[..],
+                    b"\0\0\0\0\0\0\0\0",
+                    b"\xff\xff\xff\x7f",
+                    b"1e400",
+                    b"-1",
+                    b"NaN",
+                    b"[[[[",
+                ];
                 let odd = odd[below(rng, odd.len())];
                 let end = (at + odd.len()).min(bytes.len());
                 bytes.splice(at.min(bytes.len())..end, odd.iter().copied());
@@ -82,18 +98,23 @@ fn mutated(inputs: &[(String, Vec<u8>)], rng: &mut SplitMix) -> Vec<u8> {
 
 #[test]
 fn every_target_survives_mutations_of_its_corpus() {
-    let seconds: f64 = std::env::var("LRGEO_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0.5);
+    let seconds: f64 =
+        std::env::var("LRGEO_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0.5);
     let only = std::env::var("LRGEO_FUZZ_TARGET").ok();
-    let seed: u64 = std::env::var("LRGEO_FUZZ_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let seed: u64 =
+        std::env::var("LRGEO_FUZZ_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let mut failed = Vec::new();
-    for (target, run) in TARGETS.into_iter().filter(|(target, _)| only.as_deref().is_none_or(|only| only == *target)) {
+    for (target, run) in
+        TARGETS.into_iter().filter(|(target, _)| only.as_deref().is_none_or(|only| only == *target))
+    {
         let (inputs, mut rng) = (inputs(target), SplitMix::new(seed));
         let (begun, mut runs, mut longest) = (Instant::now(), 0u64, Duration::ZERO);
         while begun.elapsed().as_secs_f64() < seconds {
             let bytes = mutated(&inputs, &mut rng);
             let one = Instant::now();
             if std::panic::catch_unwind(|| run(&bytes)).is_err() {
-                let path = corpus(target).join(format!("panic-{}", lrgeo_geo::Digest::of(&bytes).short()));
+                let path =
+                    corpus(target).join(format!("panic-{}", lrgeo_geo::Digest::of(&bytes).short()));
                 std::fs::write(&path, &bytes).unwrap();
                 failed.push(path.display().to_string());
                 break;
@@ -101,7 +122,10 @@ fn every_target_survives_mutations_of_its_corpus() {
             longest = longest.max(one.elapsed());
             runs += 1;
         }
-        println!("{target:14} {runs:9} executions, the longest {:.1} ms", 1000.0 * longest.as_secs_f64());
+        println!(
+            "{target:14} {runs:9} executions, the longest {:.1} ms",
+            1000.0 * longest.as_secs_f64()
+        );
     }
     assert!(failed.is_empty(), "panicked on {failed:?}");
 }
