@@ -46,7 +46,7 @@ pub fn city(name: &str, cell_km: f64, data: &Path) -> Option<City> {
             let folder = data.join("04-sf-streets");
             let streets = [folder.join("sf_nodes.csv"), folder.join("sf_edges.csv")];
             let counts = data.join("05-sf-taxi-counts/sf_cab_node_counts.csv");
-            let streets = read_streets(&streets[0], &streets[1], false).ok()?;
+            let streets = read_streets(&streets[0], &streets[1], false).ok()?.0;
             let weights = |column| read_weights(&counts, Some(column)).expect("readable counts");
             // As many targets as elsewhere: with all 9,600 nodes where taxis stop, losses alone take an hour.
             let prior = PriorPlan::Weights(weights("pickups"));
@@ -55,7 +55,7 @@ pub fn city(name: &str, cell_km: f64, data: &Path) -> Option<City> {
         "rome" => {
             let folder = data.join("02-rome-streets");
             let files = [folder.join("rome_full_nodes.csv"), folder.join("rome_full_edges.csv")];
-            let streets = read_streets(&files[0], &files[1], true).ok()?;
+            let streets = read_streets(&files[0], &files[1], true).ok()?.0;
             // The centre: 10 km around the Forum.
             let bounds = BoundingBox::new(41.847, 12.425, 41.937, 12.545);
             let region = Region::Box(bounds.expect("a box"));

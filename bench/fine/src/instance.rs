@@ -123,7 +123,7 @@ fn reykjavik(setting: &Setting) -> Instance {
 fn san_francisco(setting: &Setting, cell: f64, per_km: f64, taxis: bool) -> Instance {
     let at = |file: &str| setting.data.join(file);
     let (nodes, edges) = (at("04-sf-streets/sf_nodes.csv"), at("04-sf-streets/sf_edges.csv"));
-    let streets = read_streets(&nodes, &edges, false).expect("the streets of San Francisco");
+    let (streets, _) = read_streets(&nodes, &edges, false).expect("the streets of San Francisco");
     let counts = at("05-sf-taxi-counts/sf_cab_node_counts.csv");
     let column = |name| read_weights(&counts, Some(name)).expect("taxi counts");
     let prior = match taxis {

@@ -29,7 +29,7 @@ pub fn report(data: &Path) -> Vec<String> {
 fn rome(data: &Path) -> Option<Map> {
     let folder = data.join("02-rome-streets");
     let (nodes, edges) = (folder.join("rome_full_nodes.csv"), folder.join("rome_full_edges.csv"));
-    let streets = read_streets(&nodes, &edges, true).ok()?;
+    let streets = read_streets(&nodes, &edges, true).ok()?.0;
     let plan = MapPlan {
         source: Source::Csv,
         travel: TravelMode::Drive,

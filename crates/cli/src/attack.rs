@@ -1,6 +1,7 @@
 //! `lrgeo attack`: what leaks besides the report, measured.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use lrgeo_client::policy::Policy;
@@ -18,8 +19,9 @@ use crate::failure::Failure;
 use crate::leak;
 use crate::mechanism::Users;
 use crate::open;
+use crate::solve;
 use crate::tiles;
-use crate::ui::{Ui, columns, count};
+use crate::ui::{Ui, columns, count, counted};
 use crate::ways::Ways;
 
 /// Attack what leaves a phone: uploads, requests, the cost table, repeated reports, traces.
@@ -133,9 +135,9 @@ pub struct OnJourneys {
     /// Fixes per journey.
     #[arg(long, default_value_t = 120)]
     fixes: usize,
-    /// Seconds from one fix to the next.
-    #[arg(long, default_value_t = 10.0)]
-    every: f64,
+    /// Time from one fix to the next.
+    #[arg(long, value_name = "TIME", value_parser = solve::duration, default_value = "10s")]
+    every: Duration,
     /// How far from its anchor a report is given again [default: 1/epsilon, as phones do].
     #[arg(long, value_name = "LENGTH")]
     reuse_within: Option<Length>,
@@ -232,15 +234,16 @@ impl OnReports {
 
 impl OnJourneys {
     fn run(self, ui: &Ui) -> Result<(), Failure> {
-        let (map, _) = open::map(self.map.as_deref())?;
+        let (map, version) = open::map(self.map.as_deref())?;
         let common = self.common;
         let (built, places, users) = open_reports(&self.mechanism, &common)?;
+        built.expect_map(version)?;
         let reuse_km = self.reuse_within.map_or_else(
             || Policy::default().reuse_radius_km(built.guarantee.epsilon.value()),
             Length::km,
         );
         let effort = Effort { particles: self.particles, misfit: self.misfit };
-        let (fixes, every_seconds, noise_km) = (self.fixes, self.every, FIX_NOISE_KM);
+        let (fixes, every_seconds, noise_km) = (self.fixes, self.every.as_secs_f64(), FIX_NOISE_KM);
         let journeys = Journeys { fixes, every_seconds, reuse_km, effort };
         let (all, chance) = suite::journeys(&built, &map, &users, &journeys, common.seed, ui)?;
         if common.json {
@@ -263,12 +266,13 @@ impl OnJourneys {
             return Ok(());
         }
         println!(
-            "{} places, spacing {:.0} m, {}; {} journeys of {fixes} fixes, one per {every_seconds} s, off by {:.0} m; \
+            "{} places, spacing {:.0} m, {}; {} of {}, one per {every_seconds} s, off by {:.0} m; \
              reused within {:.0} m; seed {}\n",
             count(places.places()),
             1000.0 * places.spacing_km(),
             built.guarantee,
-            count(users.len()),
+            counted(users.len(), "journey"),
+            counted(fixes, "position"),
             1000.0 * noise_km,
             1000.0 * reuse_km,
             common.seed

@@ -7,7 +7,7 @@ use clap::Args;
 use lrgeo_evaluation::adversary::{Adversary, blind, is_even};
 use lrgeo_evaluation::curves::{Blind, Subject, figures};
 use lrgeo_evaluation::report::{Picture, Report};
-use lrgeo_geo::PlaceId;
+use lrgeo_geo::{Digest, PlaceId};
 use lrgeo_mechanism::verify::Examined;
 use lrgeo_mechanism::{Built, City, Mechanism, MechanismError, Plan, REGISTRY, by_name};
 use lrgeo_tiles::{Epsilon, Notion};
@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::mechanism::Users;
 use crate::open;
 use crate::solve;
-use crate::ui::{Ui, columns, count};
+use crate::ui::{Ui, columns, count, counted};
 use crate::ways::Ways;
 
 /// Measure costs, violations and guesses of mechanisms, and draw privacy against cost.
@@ -67,7 +67,7 @@ const SCALED: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
 
 /// What is evaluated.
 enum Candidate {
-    File(String, Box<Examined>),
+    File(String, Box<Built>),
     Kind(&'static dyn Mechanism),
 }
 
@@ -79,6 +79,27 @@ impl Candidate {
             Self::Kind(kind) => file_name(kind.name()),
         }
     }
+
+    /// How many lines it gets, where kinds are made at so many epsilons.
+    fn lines(&self, epsilons: usize) -> usize {
+        match self {
+            Self::File(..) => 1,
+            Self::Kind(kind) => epsilons * if kind.remaps_by_default() { 2 } else { 1 },
+        }
+    }
+}
+
+/// Costs compare in one unit.
+fn ensure_unit(candidates: &[Candidate], unit: &str) -> Result<(), MechanismError> {
+    for candidate in candidates {
+        if let Candidate::File(name, built) = candidate
+            && built.unit != unit
+        {
+            let reason = format!("{name} counts costs in {}, not in {unit}", built.unit);
+            return Err(MechanismError::invalid("utility", reason));
+        }
+    }
+    Ok(())
 }
 
 /// One mechanism at one epsilon, and what was found out about it.
@@ -91,16 +112,32 @@ struct Line {
 }
 
 /// What has been evaluated so far.
-#[derive(Default)]
 struct Seen {
     lines: Vec<Line>,
     pictures: Vec<Picture>,
+    /// How many lines there will be.
+    expected: usize,
+    begun: Instant,
 }
 
 impl Seen {
+    /// Says what comes next, and how long it all takes by what it took so far.
+    fn announce(&self, what: &str, ui: &Ui) {
+        let (done, expected) = (self.lines.len(), self.expected);
+        let left = match done {
+            0 => String::new(),
+            _ => {
+                let each = self.begun.elapsed().as_secs_f64() / done as f64;
+                format!(", about {:.0} s left", (each * (expected - done) as f64).ceil())
+            }
+        };
+        ui.remark(format!("{} of {expected}: {what}{left}", done + 1));
+    }
+
     /// A mechanism that was made before, at its own epsilon.
-    fn file(&mut self, name: String, built: &Examined, assessor: &mut Assessor<'_>) {
-        assessor.ui.remark(format!("{name} .."));
+    fn file(&mut self, name: String, built: Built, assessor: &mut Assessor<'_>) {
+        self.announce(&name, assessor.ui);
+        let built = &Examined::new(built, assessor.ui);
         let plan = Plan::new(assessor.city, built.guarantee.epsilon);
         self.pictures.extend(picture(&name, built, assessor.city));
         let outcome = assessor.look_at(built, &plan);
@@ -136,7 +173,7 @@ impl Seen {
             false => kind.name().to_owned(),
         };
         for (at, &epsilon) in epsilons.iter().enumerate() {
-            assessor.ui.remark(format!("{name}, epsilon {epsilon} .."));
+            self.announce(&format!("{name}, epsilon {epsilon}"), assessor.ui);
             let mut plan = Plan::new(assessor.city, epsilon);
             plan.users = users.to_vec();
             plan.remap = Some(remapped);
@@ -160,19 +197,23 @@ impl Seen {
 impl Evaluate {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         let begun = Instant::now();
-        let city = open::city(self.map.as_deref(), self.places, &self.ways, ui)?;
-        let candidates = self.candidates(&city, ui)?;
+        let (map, version) = open::block(self.map.as_deref(), self.places)?;
+        let candidates = self.candidates(version)?;
+        let city = self.ways.city(map, version, ui)?;
+        ensure_unit(&candidates, city.utility().unit())?;
         let epsilons = self.epsilons(&city)?;
         let users = self.users.places(&city, self.seed)?;
         let mut assessor = Assessor::new(&city, self.time_limit, ui);
-        let mut seen = Seen::default();
+        let expected = candidates.iter().map(|candidate| candidate.lines(epsilons.len())).sum();
+        let (lines, pictures) = (Vec::new(), Vec::new());
+        let mut seen = Seen { lines, pictures, expected, begun: Instant::now() };
         for candidate in candidates {
             match candidate {
-                Candidate::File(name, built) => seen.file(name, &built, &mut assessor),
+                Candidate::File(name, built) => seen.file(name, *built, &mut assessor),
                 Candidate::Kind(kind) => seen.kind(kind, &epsilons, &users, &mut assessor),
             }
         }
-        let Seen { lines, pictures } = seen;
+        let Seen { lines, pictures, .. } = seen;
         let without = without_report(&city);
         match self.json {
             true => ui.json(&as_json(&lines, &city, without, self.seed)),
@@ -187,9 +228,9 @@ impl Evaluate {
         Ok(())
     }
 
-    /// Files are opened and names compared before anything is made: what is wrong should not be found out
-    /// minutes later.
-    fn candidates(&self, city: &City, ui: &Ui) -> Result<Vec<Candidate>, Failure> {
+    /// Files are opened, held against the version of the map, and names compared before anything is measured or made: what is
+    /// wrong should not be found out minutes later.
+    fn candidates(&self, version: Digest) -> Result<Vec<Candidate>, Failure> {
         if self.mechanisms.is_empty() {
             return Ok(REGISTRY.iter().map(|&kind| Candidate::Kind(kind)).collect());
         }
@@ -202,18 +243,10 @@ impl Evaluate {
             }
             Err(_) => {
                 let (built, _) = Built::open(Path::new(name))?;
-                built.expect_map(city.version())?;
-                if built.unit != city.utility().unit() {
-                    let reason = format!(
-                        "{name} counts costs in {}, not in {}",
-                        built.unit,
-                        city.utility().unit()
-                    );
-                    return Err(MechanismError::invalid("utility", reason).into());
-                }
+                built.expect_map(version)?;
                 let stem = Path::new(name).file_stem();
                 let stem = stem.map_or(name.clone(), |stem| stem.to_string_lossy().into_owned());
-                Ok(Candidate::File(stem, Box::new(Examined::new(built, ui))))
+                Ok(Candidate::File(stem, Box::new(built)))
             }
         };
         let candidates: Vec<Candidate> =
@@ -377,11 +410,11 @@ fn text(lines: &[Line], city: &City, without: Blind) -> String {
         ""
     };
     let mut text = format!(
-        "{}: {} places, {:.3} km apart, {} targets\n\n{}\n\n{}\n",
+        "{}: {} places, {:.3} km apart, {}\n\n{}\n\n{}\n",
         city.map().source,
         count(city.places()),
         city.spacing_km(),
-        count(city.map().targets.len()),
+        counted(city.map().targets.len(), "target"),
         columns(&rows(&COSTS, lines.iter().map(costs)), 2).join("\n"),
         columns(&rows(&GUESSES, guesses(lines, without)), 2).join("\n"),
     );

@@ -47,7 +47,7 @@ pub enum Failure {
     #[error(transparent)]
     Infeasible(Error),
     /// A solution does not hold what it claims.
-    #[error("{failed} of the checks failed")]
+    #[error("{}", if *failed == 1 { "one check failed".to_owned() } else { format!("{failed} checks failed") })]
     CheckFailed {
         /// How many.
         failed: usize,

@@ -3,6 +3,7 @@
 use lrgeo_client::policy::Policy;
 use lrgeo_client::state::Balance;
 use lrgeo_geo::{BoundingBox, Coord};
+use lrgeo_tiles::verify::Finding;
 use lrgeo_tiles::{Cover, Guarantee, Notion};
 use serde_json::{Value, json};
 
@@ -71,5 +72,22 @@ pub fn balance(balance: &Balance) -> Value {
         "period_s": balance.limit.period_seconds,
         "lifetime_spent_per_km": balance.lifetime_spent_per_km,
         "lifetime_left_per_km": balance.lifetime_left_per_km,
+    })
+}
+
+/// What was counted of the inequalities of a promise.
+pub fn finding(found: &Finding) -> Value {
+    // JSON has no infinity.
+    let finite = |value: f64| value.is_finite().then_some(value);
+    json!({
+        "checked": found.checked,
+        "violations": found.violations,
+        "violation_ratio": found.violation_ratio(),
+        "pairs": found.pairs,
+        "violated_pairs": found.violated_pairs,
+        "worst_log_excess": finite(found.worst_log_excess),
+        "effective_epsilon_per_km": finite(found.effective_epsilon),
+        "violating_mass": found.violating_mass,
+        "largest_error": found.largest_error,
     })
 }

@@ -9,6 +9,8 @@ mod cost_table;
 mod demo;
 mod evaluate;
 mod failure;
+mod heartbeat;
+mod install;
 mod json;
 mod key;
 mod leak;
@@ -75,6 +77,8 @@ Examples, one per command:
   lrgeo client policy --per-report 2/km --per-period 20/km
   lrgeo solve problem.json -o solution.json
   lrgeo check problem.json solution.json
+  lrgeo completions bash > lrgeo.bash
+  lrgeo man man1
 
 Exit codes: 0 done, 1 something is wrong with the input (the message says what), 2 wrong usage,
 3 the problem has no solution, 4 a solution, mechanism or server does not hold what it claims,
@@ -134,11 +138,16 @@ enum Command {
     Solve(solve::Solve),
     /// Verify a solution file against its problem.
     Check(check::Check),
+    /// Print completions for a shell.
+    Completions(install::Completions),
+    /// Write a manual page for every command.
+    Man(install::Man),
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let ui = Ui::new(arguments.quiet);
+    heartbeat::at_work(!matches!(arguments.command, Command::Serve(_)));
     match run(arguments.command, &ui) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -170,5 +179,7 @@ fn run(command: Command, ui: &Ui) -> Result<(), Failure> {
         Command::Client(command) => command.run(ui),
         Command::Solve(solve) => solve.run(ui),
         Command::Check(check) => check.run(ui),
+        Command::Completions(completions) => completions.run(),
+        Command::Man(man) => man.run(ui),
     }
 }

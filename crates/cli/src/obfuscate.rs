@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::mechanism::{Reach, open_verified, row_at};
 use crate::options::coord;
-use crate::ui::{Ui, count};
+use crate::ui::{Ui, counted};
 
 /// Draw a report for a position, or one for each point of a file. Positions stay in this process: they are not logged and not
 /// printed.
@@ -156,7 +156,7 @@ fn many(
         Format::GeoJson => reports.geojson(out),
         Format::Parquet => reports.parquet(out),
     })?;
-    ui.remark(format!("wrote {} reports to {}", count(reports.ids.len()), output.display()));
+    ui.remark(format!("wrote {} to {}", counted(reports.ids.len(), "report"), output.display()));
     Ok(())
 }
 

@@ -30,6 +30,12 @@ pub fn city(
     ways: &Ways,
     ui: &Ui,
 ) -> Result<City, Failure> {
+    let (map, version) = block(path, places)?;
+    ways.city(map, version, ui)
+}
+
+/// The map of that city, whose ways are not measured yet: what is to be held against it is, before that takes its time.
+pub fn block(path: Option<&Path>, places: Option<usize>) -> Result<(Map, Digest), Failure> {
     let (mut map, mut version) = map(path)?;
     if let Some(count) = places {
         if !(2..=map.places.len()).contains(&count) {
@@ -39,7 +45,7 @@ pub fn city(
         map = map.with_places(&map.central_block(count));
         version = map.version();
     }
-    ways.city(map, version, ui)
+    Ok((map, version))
 }
 
 /// The place nearest to the middle of a city.

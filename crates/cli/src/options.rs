@@ -16,8 +16,11 @@ pub fn bbox(text: &str) -> Result<BoundingBox, String> {
 
 /// `LAT,LON` in degrees.
 pub fn coord(text: &str) -> Result<Coord, String> {
-    let [lat, lon] = numbers(text, "LAT,LON, like 41.89,12.49")?;
-    Coord::new(lat, lon).map_err(|e| e.to_string())
+    let [lat, lon]: [f64; 2] = numbers(text, "LAT,LON, like 41.89,12.49")?;
+    Coord::new(lat, lon).map_err(|error| match Coord::new(lon, lat) {
+        Ok(_) => format!("{error}: latitude comes first, then longitude"),
+        Err(_) => error.to_string(),
+    })
 }
 
 /// A circle: `LAT,LON,RADIUS`.
@@ -42,7 +45,8 @@ impl FromStr for Circle {
 pub fn seconds(text: &str) -> Result<u64, String> {
     let wrong = || "must be a time like 90s, 30m, 24h or 7d".to_owned();
     let text = text.trim();
-    let split = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
+    let bare = || format!("`{text}` has no unit; write it like 90s, 30m, 24h or 7d");
+    let split = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(bare)?;
     let (number, unit) = text.split_at(split);
     let unit = match unit.trim() {
         "s" => 1,

@@ -15,7 +15,8 @@ use lrgeo_optim::{Engine, Error, Problem, ProgressCallback, Settings, Solution, 
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::ui::{Ui, count};
+use crate::heartbeat;
+use crate::ui::{Ui, count, counted};
 
 /// Find the cheapest mechanism of a problem file, strictly private, with a proven bound.
 #[derive(Args)]
@@ -35,8 +36,8 @@ pub struct Solve {
     /// Stop at this relative gap between cost and proven bound.
     #[arg(long, default_value_t = 1e-6)]
     gap: f64,
-    /// Benders only: stop at this gap in km per report too (the paper takes 0.01).
-    #[arg(long, value_name = "KM")]
+    /// Benders only: stop at this gap too, in the unit of the problem's costs (the paper takes 0.01).
+    #[arg(long, value_name = "COST")]
     absolute_gap: Option<f64>,
     /// Stop after this long with the best matrix so far: 60s, 2m, 500ms.
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -135,10 +136,10 @@ fn summary(engine: Engine, problem: &Problem, solution: &Solution) -> Vec<(&'sta
         (
             "problem",
             format!(
-                "{} rows x {} columns, {} arcs, epsilon {}{}",
-                count(problem.rows() as u64),
-                count(problem.columns() as u64),
-                count(problem.arcs().len() as u64),
+                "{} x {}, {}, epsilon {}{}",
+                counted(problem.rows(), "row"),
+                counted(problem.columns(), "column"),
+                counted(problem.arcs().len(), "arc"),
                 problem.epsilon(),
                 eps_spacing(problem)
                     .map_or_else(String::new, |value| format!(", eps*spacing {value:.3}")),
@@ -150,10 +151,10 @@ fn summary(engine: Engine, problem: &Problem, solution: &Solution) -> Vec<(&'sta
         (
             "work",
             format!(
-                "{}, {} iterations, {} columns, {:.3} s",
+                "{}, {}, {}, {:.3} s",
                 engine.as_str(),
-                count(solution.iterations as u64),
-                count(solution.columns as u64),
+                counted(solution.iterations, "iteration"),
+                counted(solution.columns, "column"),
                 solution.seconds
             ),
         ),
@@ -176,7 +177,7 @@ fn account(engine: Engine, problem: &Problem, solution: &Solution) -> serde_json
         "rows": problem.rows(),
         "columns_of_matrix": problem.columns(),
         "epsilon_spacing": eps_spacing(problem),
-        "objective": solution.objective,
+        "cost": solution.objective,
         "lower_bound": solution.lower_bound,
         "gap": finite(solution.gap),
         "iterations": solution.iterations,
@@ -223,11 +224,14 @@ pub fn read<T>(
     parse(&bytes, &limits).map_err(|error| Failure::Format { path: path.to_owned(), error })
 }
 
-/// `60s`, `2m`, `1h`, `500ms`, or plain seconds.
+/// `60s`, `2m`, `1h`, `500ms`; a bare number has no unit and is refused, as with lengths and epsilons.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let seconds = match &text[digits.len()..] {
-        "" | "s" => 1.0,
+        "" if digits.parse::<f64>().is_ok() => {
+            return Err(format!("`{text}` has no unit; write it like 60s, 2m or 500ms"));
+        }
+        "s" => 1.0,
         "ms" => 1e-3,
         "m" | "min" => 60.0,
         "h" => 3600.0,
@@ -250,7 +254,7 @@ pub fn cancelled_by_ctrl_c() -> Arc<AtomicBool> {
     flag
 }
 
-/// A line on a terminal, nothing elsewhere.
+/// A line on a terminal; elsewhere the optimiser's progress is part of the [`heartbeat`].
 pub fn bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
     if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed}  {msg}") {
@@ -266,14 +270,16 @@ pub fn show_progress(bar: ProgressBar) -> ProgressCallback {
             true => format!(" ({:.1e} promised)", progress.promised),
             false => String::new(),
         };
-        bar.set_message(format!(
+        let line = format!(
             "iteration {}  cost {:.6}  bound {:.6}  gap {:.1e}{promised}  columns {}",
             progress.iteration,
             progress.upper_bound,
             progress.lower_bound,
             progress.gap,
             count(progress.columns as u64),
-        ));
+        );
+        heartbeat::note(|| line.clone());
+        bar.set_message(line);
         bar.tick();
     })
 }
@@ -287,7 +293,8 @@ mod tests {
         assert_eq!(duration("60s"), Ok(Duration::from_secs(60)));
         assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
         assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
+        assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
+        assert!(duration("60").unwrap_err().contains("has no unit; write it like 60s"));
         assert!(duration("soon").is_err());
         assert!(duration("-1s").is_err());
     }

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lrgeo_map::progress::Progress;
 
+use crate::heartbeat;
+
 /// The terminal, as much of it as the user wants to hear from.
 pub struct Ui {
     quiet: bool,
@@ -14,6 +16,9 @@ pub struct Ui {
 
 impl Ui {
     pub fn new(quiet: bool) -> Self {
+        if !quiet {
+            heartbeat::start();
+        }
         Self { quiet, bar: Mutex::new(None) }
     }
 
@@ -26,6 +31,7 @@ impl Ui {
     pub fn remark(&self, text: impl AsRef<str>) {
         if !self.quiet {
             eprintln!("{}", text.as_ref());
+            heartbeat::spoke();
         }
     }
 
@@ -79,12 +85,20 @@ pub fn count(n: impl TryInto<u64>) -> String {
     groups.iter().map(|group| String::from_utf8_lossy(group)).collect::<Vec<_>>().join(",")
 }
 
-/// A bar on standard error for each long step; it goes away when the step is done.
+/// `1 report`, `12,345 reports`.
+pub fn counted(n: impl TryInto<u64>, noun: &str) -> String {
+    let number = count(n);
+    let plural = if number == "1" { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// A bar on standard error for each long step; it goes away when the step is done. Off a terminal, lines ([`heartbeat`]).
 impl Progress for Ui {
     fn begin(&self, step: &'static str, total: u64) {
         if self.quiet {
             return;
         }
+        heartbeat::begin(step, total);
         let bar =
             ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(10));
         let template = "{msg:32} [{bar:30}] {percent:>3} %  {elapsed} (about {eta} left)";
@@ -102,6 +116,7 @@ impl Progress for Ui {
             && let Some((bar, _)) = &*slot
         {
             bar.inc(units);
+            heartbeat::advance(units);
         }
     }
 
@@ -110,6 +125,7 @@ impl Progress for Ui {
             && let Some((bar, begun)) = slot.take()
         {
             bar.finish_and_clear();
+            heartbeat::end();
             if begun.elapsed() > Duration::from_secs(2) {
                 self.remark(format!(
                     "{} took {:.1} s",
@@ -129,6 +145,10 @@ mod tests {
     fn numbers_are_grouped() {
         assert_eq!(count(7u64), "7");
         assert_eq!(count(1234567u64), "1,234,567");
+        assert_eq!(
+            [0u64, 1, 1000].map(|n| counted(n, "request")),
+            ["0 requests", "1 request", "1,000 requests"]
+        );
     }
 
     #[test]

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::failure::Failure;
 use crate::json;
 use crate::mechanism::open;
-use crate::ui::{Ui, count};
+use crate::ui::{Ui, count, counted};
 
 /// Check every inequality that a mechanism promises, without tolerance and without trusting it.
 #[derive(Args)]
@@ -36,7 +36,7 @@ pub struct Verify {
 /// How the paper counts, beside how we do.
 struct Counted {
     finding: Finding,
-    among_reported: f64,
+    among_reported: Finding,
     bound: f64,
 }
 
@@ -52,19 +52,13 @@ impl Verify {
                 let ours = among_reported(round, &built.coords, epsilon, reach_km);
                 Some(Counted {
                     finding,
-                    among_reported: ours.violation_ratio(),
+                    among_reported: ours,
                     bound: violation_bound(round, &built.coords, reach_km),
                 })
             }
             _ => None,
         };
         if self.json {
-            let counted = counted.as_ref().map(|counted| {
-                let mut found = as_json(&counted.finding);
-                found["violation_ratio_among_reported"] = counted.among_reported.into();
-                found["violation_bound"] = counted.bound.into();
-                found
-            });
             ui.json(&json!({
                 "mechanism": fingerprint,
                 "map": built.map.to_string(),
@@ -76,9 +70,11 @@ impl Verify {
                     Method::ClosedForm => "closed-form",
                 },
                 "worst_row_sum_error": verdict.worst_row_sum_error,
-                "guaranteed": as_json(&verdict.guaranteed),
-                "deployed": verdict.deployed.as_ref().map(as_json),
-                "as_the_paper_counts": counted,
+                "guaranteed": json::finding(&verdict.guaranteed),
+                "deployed": verdict.deployed.as_ref().map(json::finding),
+                "as_the_paper_counts": counted.as_ref().map(|c| json::finding(&c.finding)),
+                "among_reported": counted.as_ref().map(|c| json::finding(&c.among_reported)),
+                "violation_bound": counted.as_ref().map(|c| c.bound),
             }));
         } else {
             print!("{}", text(&built.guarantee.to_string(), &verdict, counted.as_ref()));
@@ -109,7 +105,7 @@ fn text(promise: &str, verdict: &Verdict, counted: Option<&Counted>) -> String {
                  {:.4} %); {:.4} % over the places that somebody may report",
                 100.0 * finding.violation_ratio(),
                 100.0 * bound,
-                100.0 * among_reported
+                100.0 * among_reported.violation_ratio()
             ),
         ));
     }
@@ -122,8 +118,8 @@ fn checked(verdict: &Verdict) -> String {
         Method::Chained => "chained along the pairs of a witness",
         Method::ClosedForm => {
             return format!(
-                "{} reports, each between every two coordinates of the area, in closed form",
-                count(verdict.guaranteed.checked)
+                "{}, each between every two coordinates of the area, in closed form",
+                counted(verdict.guaranteed.checked, "report")
             );
         }
     };
@@ -139,9 +135,9 @@ fn finding(found: &Finding) -> String {
         return "no pair is close enough to compare".into();
     }
     let mut text = format!(
-        "{} violated, in {} pairs; worst log-excess {:.3e} (private: at most 0), effective epsilon {:.6}/km",
+        "{} violated, in {}; worst log-excess {:.3e} (private: at most 0), effective epsilon {:.6}/km",
         count(found.violations),
-        count(found.violated_pairs),
+        counted(found.violated_pairs, "pair"),
         found.worst_log_excess,
         found.effective_epsilon
     );
@@ -152,20 +148,4 @@ fn finding(found: &Finding) -> String {
         );
     }
     text
-}
-
-fn as_json(found: &Finding) -> serde_json::Value {
-    // JSON has no infinity.
-    let finite = |value: f64| value.is_finite().then_some(value);
-    json!({
-        "checked": found.checked,
-        "violations": found.violations,
-        "violation_ratio": found.violation_ratio(),
-        "pairs": found.pairs,
-        "violated_pairs": found.violated_pairs,
-        "worst_log_excess": finite(found.worst_log_excess),
-        "effective_epsilon_per_km": finite(found.effective_epsilon),
-        "violating_mass": found.violating_mass,
-        "largest_error": found.largest_error,
-    })
 }

@@ -67,8 +67,8 @@ fn the_demo_tells_its_story() {
     assert!(demo["worst_log_excess"].as_f64().unwrap() <= 0.0);
     let loss = &demo["mean_loss_km"];
     assert!(
-        loss["lower"].as_f64() < loss["true"].as_f64()
-            && loss["true"].as_f64() < loss["upper"].as_f64()
+        loss["lower_bound"].as_f64() < loss["true"].as_f64()
+            && loss["true"].as_f64() < loss["upper_bound"].as_f64()
     );
     let strict = scratch.json("demo --no-serve --json --epsilon 0.5/km --cell 700m --seed 5");
     assert!(

@@ -36,7 +36,7 @@ fn the_numbers_of_all_mechanisms_fit_together() {
         let street = line["street"]["cost"].as_f64().unwrap();
         assert!((0.5..2.0).contains(&(street / cost(kind))), "{line}");
         let (seen, unseen) = (&line["adversary"], &account["without_report"]);
-        for (better, worse) in [("hit_rate", false), ("inference_error_km", true)] {
+        for (better, worse) in [("hit_rate", false), ("error_km", true)] {
             let (seen, unseen) = (seen[better].as_f64().unwrap(), unseen[better].as_f64().unwrap());
             assert!(if worse { seen < unseen } else { seen > unseen }, "{line}");
         }
@@ -50,9 +50,9 @@ fn the_numbers_of_all_mechanisms_fit_together() {
     assert!(cost("laplace") <= cost("laplace-places"));
     assert!(cost("published") <= cost("laplace"));
     let round = line("lr-geo");
-    let (upper, lower) = (&round["theorems"]["upper"], &round["theorems"]["lower"]);
+    let (upper, lower) = (&round["theorems"]["upper_bound"], &round["theorems"]["lower_bound"]);
     assert!(lower.as_f64().unwrap() <= upper.as_f64().unwrap(), "{round}");
-    let counted = round["violations_as_the_paper_counts"]["violation_ratio"].as_f64().unwrap();
+    let counted = round["as_the_paper_counts"]["violation_ratio"].as_f64().unwrap();
     assert!(counted <= round["violation_bound"].as_f64().unwrap(), "{round}");
 }
 
@@ -95,7 +95,7 @@ fn parts_without_a_bound_are_flagged_and_failures_stand_in_their_row() {
     let json = |options: &str| scratch.json(&format!("compare coarse.lrmap {options} --json -q"));
     let account = json("--settings paper --kinds lp,exp");
     let line = &account["settings"][0]["mechanisms"][0];
-    assert!(line["parts"].as_u64().unwrap() > 1, "{line}");
+    assert!(line["components"].as_u64().unwrap() > 1, "{line}");
     assert!(line["flags"][0].as_str().unwrap().contains("no bound between"), "{line}");
     let account = json("--settings paper --kinds lp --epsilon 100/km");
     let line = &account["settings"][0]["mechanisms"][0];

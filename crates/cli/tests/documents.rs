@@ -41,6 +41,28 @@ fn the_paper_map_names_files_and_tests_that_exist() {
     assert!(rows > 40, "{rows} rows");
 }
 
+/// Every claim of the threat model that something is defended names a test that exists.
+#[test]
+fn the_threat_model_names_tests_that_exist() {
+    let text = document("docs/threat-model.md");
+    let defended = text.split("## What is defended").nth(1).unwrap().split("\n## ").next().unwrap();
+    let mut claims = 0;
+    for line in
+        defended.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| claim"))
+    {
+        let test = line.rsplit('`').nth(1).unwrap_or_else(|| panic!("no test: {line}"));
+        let (file, function) = test.split_once("::").unwrap_or_else(|| panic!("{test}"));
+        let code = document(&format!("crates/{file}"));
+        assert!(
+            code.contains(&format!("#[test]\nfn {function}()")),
+            "no test {function} in {file}"
+        );
+        claims += 1;
+    }
+    assert!(claims > 12, "{claims} claims");
+    assert!(document("SECURITY.md").contains("docs/threat-model.md"));
+}
+
 /// Means of the figures of a run that is kept in `bench/results`, by figure, series and x.
 fn figures(run: &str) -> BTreeMap<(String, String), Vec<(f64, f64)>> {
     let text = document(&format!("bench/results/reproduction-{run}.csv"));

@@ -10,8 +10,19 @@ use common::served::Served;
 use serde_json::Value;
 
 /// Names that would be a second one for something that has one.
-const SECOND_NAMES: [(&str, &str); 12] = [
+const SECOND_NAMES: [(&str, &str); 23] = [
     ("seconds", "elapsed_s"),
+    ("build_s", "elapsed_s"),
+    ("objective", "cost"),
+    ("street_cost", "cost, in street"),
+    ("lower", "lower_bound"),
+    ("upper", "upper_bound"),
+    ("parts", "components"),
+    ("inference_error_km", "error_km"),
+    ("guess_error_km", "error_km"),
+    ("violations_as_the_paper_counts", "as_the_paper_counts"),
+    ("violations_among_reported", "among_reported"),
+    ("violation_ratio_among_reported", "violation_ratio, in among_reported"),
     ("version", "map, mechanism"),
     ("map_version", "map"),
     ("guarantee", "promise"),
@@ -190,7 +201,7 @@ const PROBLEM: &str =
     r#"{"version": 1, "epsilon": 1.0, "cost": [[0, 1], [1, 0]], "arcs": [[0, 1, 1.0]]}"#;
 
 /// Every command once, in an order in which each finds the files of those before it.
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 23] = [
     "map build --demo --cell 1km -o city.lrmap",
     "map info city.lrmap --gamma 2km",
     "cost-table build city.lrmap --cell 300m -o city.lrtable",
@@ -200,6 +211,8 @@ const COMMANDS: [&str; 21] = [
     "mechanism import matrix.npy --map city.lrmap -o own.lrmech",
     "mechanism info city.lrmech",
     "verify city.lrmech",
+    "mechanism build city.lrmap --kind lr-geo --epsilon 2/km --users random:3 -o round.lrmech",
+    "verify round.lrmech",
     "obfuscate city.lrmech --at 46.0,-30.0",
     "compare city.lrmap --settings practical --kinds lp,laplace,lr-geo --places 20",
     "evaluate city.lrmech laplace --map city.lrmap --epsilon 2/km -o evaluation",

@@ -72,7 +72,7 @@ fn every_kind_is_on_the_picture_and_the_numbers_fit_together() {
             assert!(number(line, "cost_95_percent") >= 0.0);
             for prior in ["adversary", "adversary_with_even_prior"] {
                 let seen = |name: &str| line[prior][name].as_f64().unwrap();
-                assert!(seen("worst_decile_error_km") <= seen("inference_error_km") + 1e-9);
+                assert!(seen("worst_decile_error_km") <= seen("error_km") + 1e-9);
                 assert!(seen("worst_decile_hit_rate") >= seen("hit_rate") - 1e-9);
                 assert!(seen("entropy_bits") >= 0.0);
             }

@@ -41,7 +41,7 @@ fn every_engine_solves_and_its_solution_passes_the_check() {
             assert_eq!(code(&solved), 0, "{engine}: {solved:?}");
             let account: serde_json::Value = serde_json::from_slice(&solved.stdout).unwrap();
             assert_eq!(account["status"], "optimal", "{engine}: {account}");
-            costs.push(account["objective"].as_f64().unwrap());
+            costs.push(account["cost"].as_f64().unwrap());
             let checked = lrgeo(&["check", problem, solution]);
             assert_eq!(code(&checked), 0, "{engine} {name}: {checked:?}");
         }

@@ -45,9 +45,8 @@ impl Noise {
 
     /// What somebody at a coordinate draws from.
     pub fn row<'a>(&'a self, common: &'a Common, at: Coord) -> Result<Row<'a>, ClientError> {
-        let off = || ClientError::OffTheMap { reach_km: common.ground.reach_km };
         Ok(Row {
-            values: self.noise.row_at(at).ok_or_else(off)?,
+            values: self.noise.row_at(at).ok_or_else(|| common.ground.off())?,
             epsilon_per_km: common.ground.epsilon.value().max(self.proven),
             compared: common.ground.places(),
             learnt: Learnt::Report,

@@ -1,6 +1,6 @@
 //! Why there is no report.
 
-use lrgeo_geo::Digest;
+use lrgeo_geo::{BoundingBox, Digest};
 use lrgeo_protocol::Refusal;
 use lrgeo_tiles::{DrawError, PublicKey, TileError};
 
@@ -35,12 +35,14 @@ pub enum ClientError {
     NoKey,
     /// The user is not near any place.
     #[error(
-        "you are off this server's map: it has no place within {reach_km:.2} km of you, and promises nothing farther away. \
-         Nothing was reported"
+        "you are off this server's map ({bounds}): it has no place within {reach_km:.2} km of you, and promises nothing \
+         farther away. Nothing was reported"
     )]
     OffTheMap {
         /// How far places were looked for.
         reach_km: f64,
+        /// The box around all places of the map.
+        bounds: BoundingBox,
     },
     /// The server does not have this mode.
     #[error(

@@ -2,7 +2,7 @@
 
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::spacing::{reach_km, spacing_km};
-use lrgeo_geo::{Coord, Digest, PlaceId};
+use lrgeo_geo::{BoundingBox, Coord, Digest, PlaceId};
 use lrgeo_tiles::{Epsilon, PublicKey};
 
 use crate::ClientError;
@@ -29,6 +29,7 @@ pub struct Ground {
     pub reach_km: f64,
     coords: Vec<Coord>,
     index: SpatialIndex,
+    bounds: BoundingBox,
 }
 
 impl Ground {
@@ -44,15 +45,21 @@ impl Ground {
         let bytes = coords.iter().flat_map(|at| [at.lat(), at.lon()]).flat_map(f64::to_le_bytes);
         let grid = Digest::of(&bytes.collect::<Vec<u8>>());
         let reach_km = reach_km(spacing_km);
-        Some(Self { operator, map, grid, epsilon, spacing_km, reach_km, coords, index })
+        let bounds = BoundingBox::around(coords.iter().copied())?;
+        Some(Self { operator, map, grid, epsilon, spacing_km, reach_km, coords, index, bounds })
     }
 
     /// The place that somebody at `at` counts as being at: all of the coordinate that a draw depends on.
     pub fn locate(&self, at: Coord) -> Result<OwnPlace, ClientError> {
         match self.index.nearest(at) {
             Some((place, km)) if km <= self.reach_km => Ok(OwnPlace(PlaceId::new(place))),
-            _ => Err(ClientError::OffTheMap { reach_km: self.reach_km }),
+            _ => Err(self.off()),
         }
+    }
+
+    /// What is said to somebody whom no place reaches.
+    pub(crate) fn off(&self) -> ClientError {
+        ClientError::OffTheMap { reach_km: self.reach_km, bounds: self.bounds }
     }
 
     /// By how much more than the promise between places two people may be told apart, because they are somewhere

@@ -117,8 +117,7 @@ impl<'a> Tiling<'a> {
         memory: &mut Memory,
         draws: &mut dyn Draws,
     ) -> Result<Chosen, ClientError> {
-        let own =
-            self.tile_of(place).ok_or(ClientError::OffTheMap { reach_km: ground.reach_km })?;
+        let own = self.tile_of(place).ok_or_else(|| ground.off())?;
         let all = self.all();
         if self.is_bearable(&all, policy.fetch_all_bytes) {
             let chosen = self.chosen(all);

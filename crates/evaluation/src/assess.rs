@@ -1,6 +1,7 @@
 //! All metrics of one mechanism, and what must not be overlooked about them.
 
 use std::fmt;
+use std::time::Duration;
 
 use lrgeo_map::progress::Progress;
 use lrgeo_mechanism::verify::Examined;
@@ -17,6 +18,12 @@ use crate::violations::{Violations, violations};
 
 /// The relative gap to which optima and bounds are worked out.
 const GAP: f64 = 1e-6;
+/// The same where there are more rows than [`FEW_ROWS`]: what is asked is whether a mechanism costs less than anything private can, and
+/// by what factor more, of which a thousandth decides nothing. On Reykjavik (897 places, 2/km) the last thousandth took half of the time.
+const GAP_OF_MANY: f64 = 1e-3;
+const FEW_ROWS: usize = 200;
+/// What was proven until then is a bound, too. Without an end, one question took the ten minutes that making a mechanism may take.
+const LONGEST_QUESTION: Duration = Duration::from_secs(60);
 /// Rounding of an expected cost: a cost counts as lower only beyond this part of it.
 const COST_ROUNDING: f64 = 1e-9;
 
@@ -56,7 +63,8 @@ pub fn assess(
     progress: &dyn Progress,
 ) -> Result<Assessment, MechanismError> {
     let settings = Settings { gap: GAP, ..plan.solver.clone() };
-    let optimum = answers.to(Question::of(built), city, &settings, progress);
+    let question = Question::of(built);
+    let optimum = answers.to(question.clone(), city, &worth(&question, &settings), progress);
     let parts = match built.guarantee.notion {
         Notion::Within { gamma_km } if gamma_km.is_finite() => {
             let part = city.neighbours(gamma_km).components();
@@ -86,6 +94,13 @@ pub fn assess(
         even_adversary,
         parts,
     })
+}
+
+/// How long and how closely a question about the optimum is looked into.
+fn worth(question: &Question, settings: &Settings) -> Settings {
+    let gap = if question.rows.len() > FEW_ROWS { GAP_OF_MANY } else { GAP };
+    let longest = settings.time_limit.map_or(LONGEST_QUESTION, |limit| limit.min(LONGEST_QUESTION));
+    Settings { gap, time_limit: Some(longest), ..settings.clone() }
 }
 
 impl Assessment {

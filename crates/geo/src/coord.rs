@@ -156,6 +156,12 @@ impl BoundingBox {
             && (self.south_west.lon..=self.north_east.lon).contains(&p.lon)
     }
 
+    /// Whether `p`, which lies outside, would lie inside with its numbers exchanged: the commonest way to write a coordinate wrongly.
+    pub fn contains_exchanged(&self, p: Coord) -> bool {
+        let exchanged = Coord::new(p.lon, p.lat);
+        !self.contains(p) && exchanged.is_ok_and(|exchanged| self.contains(exchanged))
+    }
+
     /// `[south, west, north, east]`, the order used everywhere.
     pub fn to_array(&self) -> [f64; 4] {
         [self.south_west.lat, self.south_west.lon, self.north_east.lat, self.north_east.lon]
@@ -170,10 +176,32 @@ impl BoundingBox {
     }
 }
 
+/// `latitude 64.01 to 64.21, longitude -22.08 to -21.30`.
+impl std::fmt::Display for BoundingBox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [south, west, north, east] = self.to_array();
+        write!(f, "latitude {south:.4} to {north:.4}, longitude {west:.4} to {east:.4}")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::rng::SplitMix;
+
+    #[test]
+    fn a_box_knows_who_exchanged_latitude_and_longitude() {
+        let city = BoundingBox::new(64.0, -22.0, 64.2, -21.3).unwrap();
+        let at = |lat, lon| Coord::new(lat, lon).unwrap();
+        assert!(city.contains_exchanged(at(-21.9, 64.1)));
+        assert!(
+            !city.contains_exchanged(at(64.1, -21.9)) && !city.contains_exchanged(at(1.0, 2.0))
+        );
+        assert_eq!(city.to_string(), "latitude 64.0000 to 64.2000, longitude -22.0000 to -21.3000");
+        // Near the diagonal both may lie inside: then nothing is wrong.
+        let diagonal = BoundingBox::new(10.0, 10.0, 11.0, 11.0).unwrap();
+        assert!(!diagonal.contains_exchanged(at(10.2, 10.4)));
+    }
 
     /// The formula as it stands in books.
     fn haversine(a: Coord, b: Coord) -> f64 {

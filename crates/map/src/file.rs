@@ -30,6 +30,15 @@ pub struct Kind {
     pub made_by: &'static str,
 }
 
+/// What people call the file that a tag stands in: eight bytes are too few for some names.
+fn called(tag: &[u8]) -> String {
+    match tag {
+        b"table   " => "cost table".to_owned(),
+        b"mechanis" => "mechanism".to_owned(),
+        other => String::from_utf8_lossy(other).trim().to_owned(),
+    }
+}
+
 /// Collects sections and writes them in one go.
 pub struct Writer {
     kind: Kind,
@@ -153,8 +162,7 @@ impl<'p> Reader<'p> {
             return refuse(format!("not an lrgeo file, or cut off at the start; {rebuild}"));
         }
         if bytes[8..16] != kind.tag {
-            let found = String::from_utf8_lossy(&bytes[8..16]);
-            return refuse(format!("holds a `{}`, not a {}", found.trim(), kind.name));
+            return refuse(format!("is a {}, not a {}", called(&bytes[8..16]), kind.name));
         }
         let version = u32::get(&bytes[16..20]);
         if version != kind.version {

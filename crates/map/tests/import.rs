@@ -36,15 +36,15 @@ fn blake(a: &str, b: &str) -> u64 {
 fn csv_streets_hold_one_way_unless_undirected() {
     let scratch = Scratch::new("csv");
     let (nodes, edges) = (scratch.file("n.csv", NODES), scratch.file("e.csv", EDGES));
-    let one_way = read_streets(&nodes, &edges, false).unwrap();
+    let (one_way, _) = read_streets(&nodes, &edges, false).unwrap();
     assert_eq!((one_way.nodes.len(), one_way.arcs.len()), (3, 2));
     assert_eq!(one_way.arcs[1].length_km, 0.170);
-    assert_eq!(read_streets(&nodes, &edges, true).unwrap().arcs.len(), 4);
+    assert_eq!(read_streets(&nodes, &edges, true).unwrap().0.arcs.len(), 4);
 
     // osmnx names, other order, other columns, kilometres, a byte order mark, spaces.
     let nodes = scratch.file("n2.csv", "\u{feff}name,x,y,osmid\nq,12.5,41.9,1\nq,12.6,41.9, 2\n");
     let edges = scratch.file("e2.csv", "speed_kmh,v,u,length_km\n,2,1,8.5\n50,1,2,8.6\n");
-    let streets = read_streets(&nodes, &edges, false).unwrap();
+    let (streets, _) = read_streets(&nodes, &edges, false).unwrap();
     assert_eq!((streets.arcs[0].from, streets.arcs[0].to), (0, 1));
     assert_eq!((streets.arcs[0].speed_kmh, streets.arcs[1].speed_kmh), (40.0, 50.0));
     assert_eq!(streets.nodes[1].lon(), 12.6);

@@ -286,7 +286,7 @@ fn tables_and_maps_survive_the_file_and_refuse_damage() {
     assert_eq!(opened.tiles(), built.tiles());
 
     let wrong_kind = Map::open(&table_path).unwrap_err().to_string();
-    assert!(wrong_kind.contains("holds a `table`, not a map"), "{wrong_kind}");
+    assert!(wrong_kind.contains("is a cost table, not a map"), "{wrong_kind}");
 
     let bytes = std::fs::read(&map_path).unwrap();
     for at in (0..bytes.len()).step_by(97).chain([0, 8, 16, 20, 24, bytes.len() - 1]) {

@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         prior: PriorPlan::Uniform,
         targets: TargetPlan::Random { count: 20, seed: 1 },
     };
-    let (map, left_out) = build_map(read_streets(&nodes, &edges, false)?, plan)?;
+    let (map, left_out) = build_map(read_streets(&nodes, &edges, false)?.0, plan)?;
     std::fs::remove_dir_all(&folder)?;
     println!(
         "{} places, {} targets, {} places without a street",

@@ -41,7 +41,7 @@ fn invalid(reason: String) -> Invalid {
 impl std::str::FromStr for Epsilon {
     type Err = Invalid;
 
-    /// Reads `2/km`, `2 per km`, a bare number, which is per kilometre, and `factor 2 within 300 m`.
+    /// Reads `2/km`, `2 per km` and `factor 2 within 300 m`; a bare number has no unit and is refused, as a length is.
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let lower = text.trim().to_lowercase();
         if let Some((factor, radius)) = lower.split_once("within") {
@@ -49,10 +49,12 @@ impl std::str::FromStr for Epsilon {
                 Err(invalid(format!("`{text}` is not understood; write `factor 2 within 300 m`")))
             });
         }
-        let number = match lower.strip_suffix("km").map(str::trim_end) {
-            Some(rest) => rest.strip_suffix('/').or_else(|| rest.strip_suffix("per")),
-            None => Some(lower.as_str()),
-        };
+        if lower.parse::<f64>().is_ok() {
+            let reason = "has no unit; write it like 2/km or `factor 2 within 300 m`";
+            return Err(invalid(format!("`{text}` {reason}")));
+        }
+        let per_km = lower.strip_suffix("km").map(str::trim_end);
+        let number = per_km.and_then(|rest| rest.strip_suffix('/').or(rest.strip_suffix("per")));
         let value = number.and_then(|number| number.trim().parse().ok()).ok_or_else(|| {
             let reason = "is not a number per kilometre; write `2/km` or `factor 2 within 300 m`";
             invalid(format!("`{text}` {reason}"))
@@ -122,12 +124,14 @@ mod tests {
 
     #[test]
     fn is_read_as_people_write_it() {
-        for (text, value) in [("2/km", 2.0), ("0.5 / km", 0.5), ("3", 3.0), (" 4 per KM", 4.0)] {
+        for (text, value) in [("2/km", 2.0), ("0.5 / km", 0.5), (" 4 per KM", 4.0)] {
             assert_eq!(text.parse::<Epsilon>().unwrap().value(), value, "{text}");
         }
-        for bad in ["0/km", "-1/km", "NaN", "inf/km", "two", "", "2km", "2/", "/km", "2/m"] {
+        for bad in ["0/km", "-1/km", "NaN", "inf/km", "two", "", "2km", "2/", "/km", "2/m", "3"] {
             assert!(bad.parse::<Epsilon>().is_err(), "{bad} was accepted");
         }
+        let bare = "2".parse::<Epsilon>().unwrap_err().to_string();
+        assert!(bare.contains("`2` has no unit; write it like 2/km"), "{bare}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod status;
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use lrgeo_client::state::{Kept, StateFile};
+use lrgeo_client::state::{Kept, StateError, StateFile, StateKey};
 use lrgeo_client::{ClientError, clock};
 use lrgeo_mechanism::MechanismError;
 
@@ -52,8 +52,29 @@ fn default_state() -> Result<PathBuf, Failure> {
 /// Opens the state, and keeps others waiting until it is dropped.
 fn open_state(given: Option<PathBuf>) -> Result<(Kept, PathBuf), Failure> {
     let path = given.map_or_else(default_state, Ok)?;
-    let kept = StateFile::open(&path).map_err(ClientError::from)?;
+    let kept = StateFile::open_sealed(&path, state_key).map_err(ClientError::from)?;
     Ok((kept, path))
+}
+
+/// What the state is sealed with: `$LRGEO_STATE_KEY` names a file; a service manager hands one over in `$CREDENTIALS_DIRECTORY`; else it
+/// is kept with the settings, elsewhere than the state, and made at the first use. Where a state is sealed already, no key is made.
+fn state_key(is_sealed: bool) -> Result<StateKey, StateError> {
+    let variable =
+        |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let handed = variable("CREDENTIALS_DIRECTORY").map(|folder| folder.join("lrgeo-state-key"));
+    let handed = handed.filter(|path| path.exists());
+    if let Some(path) = variable("LRGEO_STATE_KEY").or(handed) {
+        return StateKey::read(&path);
+    }
+    let home = || variable("HOME").map(|home| home.join(".config"));
+    let folder = variable("XDG_CONFIG_HOME").or_else(home).ok_or_else(|| StateError::Io {
+        name: "state key".into(),
+        source: std::io::Error::other(
+            "there is no home directory; name a file in $LRGEO_STATE_KEY",
+        ),
+    })?;
+    let path = folder.join("lrgeo").join("client.key");
+    if is_sealed { StateKey::read(&path) } else { StateKey::read_or_make(&path) }
 }
 
 /// Seconds since 1970.
@@ -61,10 +82,10 @@ fn now() -> u64 {
     clock::Clock::since_1970(&clock::SystemClock).as_secs()
 }
 
-/// `18.5/km`.
+/// `18.5/km`. What rounding left of nothing is nothing, and has no sign.
 fn per_km(epsilon: f64) -> String {
-    let text = format!("{epsilon:.6}");
-    format!("{}/km", text.trim_end_matches('0').trim_end_matches('.'))
+    let rounded = (epsilon * 1e6).round() / 1e6 + 0.0;
+    format!("{rounded}/km")
 }
 
 /// `24 h`, `7 days`.
@@ -84,8 +105,8 @@ mod tests {
     #[test]
     fn amounts_read_well() {
         assert_eq!(
-            [20.0, 0.1 + 0.2, 0.0, 18.5].map(per_km),
-            ["20/km", "0.3/km", "0/km", "18.5/km"]
+            [20.0, 0.1 + 0.2, 0.0, 18.5, -1e-15, -0.0].map(per_km),
+            ["20/km", "0.3/km", "0/km", "18.5/km", "0/km", "0/km"]
         );
         let written = [86_400, 604_800, 7_200, 90, 1_800].map(duration);
         assert_eq!(written, ["24 h", "7 days", "2 h", "90 s", "30 min"]);

@@ -18,6 +18,7 @@ use super::settings::Settings;
 use super::{duration, open_state, per_km};
 use crate::failure::Failure;
 use crate::json;
+use crate::mechanism::off_the_map;
 use crate::options::coord;
 use crate::ui::Ui;
 
@@ -79,6 +80,17 @@ pub struct Obfuscate {
 }
 
 impl Obfuscate {
+    /// The client does not say what it knows of where its user is; here, where the user wrote it, what is wrong with it may be said.
+    fn off_the_map(error: ClientError, at: Coord) -> Failure {
+        match error {
+            ClientError::OffTheMap { reach_km, bounds } => {
+                let reason = off_the_map(bounds, at, reach_km);
+                MechanismError::invalid("at", format!("{reason}. Nothing was reported")).into()
+            }
+            other => other.into(),
+        }
+    }
+
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         let settings = Settings::open(self.config.as_deref())?;
         let at = position(&self.at)?;
@@ -113,7 +125,7 @@ impl Obfuscate {
                 client.understand_offload()?;
             }
         }
-        let outcome = client.obfuscate(at, mode)?;
+        let outcome = client.obfuscate(at, mode).map_err(|error| Self::off_the_map(error, at))?;
         if outcome.first_use {
             ui.remark(format!(
                 "seen for the first time: this server's operator has the key {}. It is remembered; compare it with what \

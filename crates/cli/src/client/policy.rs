@@ -195,7 +195,10 @@ fn bytes(text: &str) -> Result<u64, String> {
     let wrong = || "must be a size like 8MB or 500kB".to_owned();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit: u64 = match text[digits.len()..].to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
+        // Nothing is nothing in every unit.
+        "" if digits == "0" => 1,
+        "" => return Err(format!("`{text}` has no unit; write it like 8MB or 500kB")),
+        "b" => 1,
         "kb" => 1_000,
         "mb" => 1_000_000,
         _ => return Err(wrong()),
@@ -218,6 +221,9 @@ mod tests {
         assert_eq!(reuse("300m"), Ok(Reuse::Within(Length::from_m(300.0).unwrap())));
         assert!(reuse("near").is_err());
         assert!(bytes("-1MB").is_err() && bytes("8 bananas").is_err());
+        for bare in [bytes("8000000").map(|_| ()), seconds("24").map(|_| ())] {
+            assert!(bare.unwrap_err().contains("has no unit; write it like"));
+        }
         for bad in ["", "24", "h", "-1h", "1.5h", "99999999999999999999d", "1y"] {
             assert!(seconds(bad).is_err(), "{bad}");
         }

@@ -10,7 +10,7 @@ use lrgeo_mechanism::MechanismError;
 
 use super::open_state;
 use crate::failure::Failure;
-use crate::ui::Ui;
+use crate::ui::{Ui, counted};
 
 /// Forget what is named; without a name, all but the policy.
 #[derive(Args)]
@@ -47,7 +47,7 @@ impl Reset {
         let state = &mut kept.state;
         let mut forgotten = Vec::new();
         if self.reports || all {
-            forgotten.push(format!("{} reports", state.memory.reports.len()));
+            forgotten.push(counted(state.memory.reports.len(), "report"));
             state.memory = Memory::default();
         }
         if self.ledger || all {

@@ -1,7 +1,6 @@
 //! The comparison for programs: every number that was found.
 
 use lrgeo_evaluation::adversary::Adversary;
-use lrgeo_tiles::verify::Finding;
 use serde_json::{Value, json};
 
 use super::{Comparison, Line, Sheet};
@@ -60,7 +59,7 @@ pub fn numbers(found: &Found) -> Value {
         "expected_cost": a.spending.expected,
         "street": a.street.map(|street| json!({
             "cost": street.cost,
-            "guess_error_km": street.guess_error_km,
+            "error_km": street.guess_error_km,
             "moved_km": street.moved_km,
         })),
         "worst_place_cost": a.spending.worst_place,
@@ -71,7 +70,7 @@ pub fn numbers(found: &Found) -> Value {
             "lower_bound": optimum.lower_bound,
             "tight": optimum.tight,
         })),
-        "theorems": a.bounds.map(|bounds| json!({ "upper": bounds.upper, "lower": bounds.lower })),
+        "theorems": a.bounds.map(|bounds| json!({ "upper_bound": bounds.upper, "lower_bound": bounds.lower })),
         "certificate": a.proof.map(|proof| json!({
             "status": proof.status.as_str(),
             "cost": proof.cost,
@@ -80,35 +79,21 @@ pub fn numbers(found: &Found) -> Value {
             "iterations": proof.iterations,
             "elapsed_s": proof.seconds,
         })),
-        "violations_as_the_paper_counts": finding(&a.violations.as_the_paper_counts),
-        "violations_among_reported": finding(&a.violations.among_reported),
+        "as_the_paper_counts": json::finding(&a.violations.as_the_paper_counts),
+        "among_reported": json::finding(&a.violations.among_reported),
         "violation_bound": a.violations.bound,
-        "deployed": finding(&a.violations.deployed),
+        "deployed": json::finding(&a.violations.deployed),
         "adversary": adversary(&a.adversary),
         "adversary_with_even_prior": adversary(&a.even_adversary),
-        "parts": a.parts,
+        "components": a.parts,
         "flags": found.remarks(),
-    })
-}
-
-fn finding(finding: &Finding) -> Value {
-    json!({
-        "checked": finding.checked,
-        "violations": finding.violations,
-        "violation_ratio": finding.violation_ratio(),
-        "pairs": finding.pairs,
-        "violated_pairs": finding.violated_pairs,
-        "worst_log_excess": (finding.pairs > 0).then(|| finite(finding.worst_log_excess)),
-        "effective_epsilon_per_km": finite(finding.effective_epsilon),
-        "violating_mass": finding.violating_mass,
-        "largest_error": finding.largest_error,
     })
 }
 
 /// What an attacker achieves.
 pub fn adversary(adversary: &Adversary) -> Value {
     json!({
-        "inference_error_km": adversary.inference_error_km,
+        "error_km": adversary.inference_error_km,
         "hit_rate": adversary.hit_rate,
         "entropy_bits": adversary.entropy_bits,
         "worst_decile_error_km": adversary.worst_decile_error_km,
@@ -119,9 +104,4 @@ pub fn adversary(adversary: &Adversary) -> Value {
 /// JSON has no infinity: where one is meant as "none", nothing.
 fn number(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
-}
-
-/// Where infinity is the finding, the largest number stands for it.
-fn finite(value: f64) -> f64 {
-    value.clamp(f64::MIN, f64::MAX)
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use lrgeo_evaluation::adversary::{Adversary, blind};
-use lrgeo_geo::PlaceId;
+use lrgeo_geo::{Digest, PlaceId};
 use lrgeo_geo::units::Length;
 use lrgeo_mechanism::verify::Examined;
 use lrgeo_mechanism::{Built, City, Mechanism, Plan, REGISTRY, by_name};
@@ -84,12 +84,12 @@ enum Which {
     Both,
 }
 
-/// A mechanism that was made before for this city, with what to call it.
-fn file(path: &Path, city: &City, ui: &Ui) -> Result<(String, Examined), Failure> {
+/// A mechanism that was made before for this version of a map, with what to call it.
+fn file(path: &Path, version: Digest) -> Result<(String, Built), Failure> {
     let (built, _) = Built::open(path)?;
-    built.expect_map(city.version())?;
+    built.expect_map(version)?;
     let stem = path.file_stem().unwrap_or(path.as_os_str());
-    Ok((stem.to_string_lossy().into_owned(), Examined::new(built, ui)))
+    Ok((stem.to_string_lossy().into_owned(), built))
 }
 
 fn kind(name: &str) -> Result<&'static dyn Mechanism, String> {
@@ -127,10 +127,14 @@ struct Line {
 
 impl Compare {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
-        let city = open::city(self.map.as_deref(), self.places, &self.ways, ui)?;
+        let (map, version) = open::block(self.map.as_deref(), self.places)?;
+        // Those for another map are refused before anything is measured or verified.
+        let files = self.with.iter().map(|path| file(path, version));
+        let files = files.collect::<Result<Vec<(String, Built)>, Failure>>()?;
+        let city = self.ways.city(map, version, ui)?;
         let users = self.users.places(&city, self.seed)?;
-        let files = self.with.iter().map(|path| file(path, &city, ui));
-        let files = files.collect::<Result<Vec<(String, Examined)>, Failure>>()?;
+        let files: Vec<(String, Examined)> =
+            files.into_iter().map(|(name, built)| (name, Examined::new(built, ui))).collect();
         // Once for the map, like the map itself: not part of any mechanism's time.
         city.table(Length::HUNDRED_METRES.into(), ui)?;
         let mut assessor = Assessor::new(&city, self.time_limit, ui);

@@ -8,7 +8,7 @@ use lrgeo_tiles::verify::Finding;
 
 use super::{Comparison, Line, Sheet};
 use crate::assessor::Found;
-use crate::ui::{columns, count};
+use crate::ui::{columns, count, counted};
 
 /// What fits a terminal.
 const WIDTH: usize = 118;
@@ -55,13 +55,13 @@ const NOTES_USERS: &str = "\
 pub(super) fn of(comparison: &Comparison) -> String {
     let city = &comparison.city;
     let mut page = format!(
-        "{}: {} places, {:.3} km apart, {} targets; {} users (seed {})\n\
+        "{}: {} places, {:.3} km apart, {}; {} (seed {})\n\
          without a report the best guess is {:.2} km off and right {:.1} % of the time\n",
         city.map().source,
         count(city.places()),
         city.spacing_km(),
-        count(city.map().targets.len()),
-        comparison.users,
+        counted(city.map().targets.len(), "target"),
+        counted(comparison.users, "user"),
         comparison.seed,
         comparison.blind.inference_error_km,
         100.0 * comparison.blind.hit_rate,
@@ -218,6 +218,7 @@ pub fn violated(finding: &Finding) -> String {
 pub fn excess(finding: &Finding) -> String {
     match finding.worst_log_excess {
         x if x == f64::NEG_INFINITY => "-".into(),
+        0.0 => "0".into(),
         x if x <= 0.0 => format!("{x:.0e}"),
         x => plain(x),
     }

@@ -233,7 +233,7 @@ impl Account {
             "spacing_km": city.spacing_km(),
             "table_cells": self.table_cells,
             "mean_loss_km": {
-                "lower": self.mean_loss_km[0], "true": self.mean_loss_km[1], "upper": self.mean_loss_km[2]
+                "lower_bound": self.mean_loss_km[0], "true": self.mean_loss_km[1], "upper_bound": self.mean_loss_km[2]
             },
             "kind": tiles.kind,
             "pairs": tiles.check.pairs,

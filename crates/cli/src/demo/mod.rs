@@ -16,6 +16,7 @@ use lrgeo_show::demo::{Target, demo_city, demo_map};
 use lrgeo_tiles::Epsilon;
 
 use crate::failure::Failure;
+use crate::heartbeat;
 use crate::map::rounded_km;
 use crate::ui::Ui;
 use crate::{serve, solve};
@@ -97,6 +98,7 @@ impl Demo {
         if self.open && open_in_browser(&account.page()).is_err() {
             ui.remark("no browser could be opened; the address stands above");
         }
+        heartbeat::at_work(false);
         if !self.no_serve {
             runtime.block_on(serve::stop_signal());
         }

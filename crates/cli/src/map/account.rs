@@ -2,17 +2,18 @@
 
 use lrgeo_geo::Digest;
 use lrgeo_map::build::BuildReport;
-use lrgeo_map::import::{GraphmlReport, OsmReport};
+use lrgeo_map::import::{CsvReport, GraphmlReport, OsmReport};
 use lrgeo_map::map::Map;
 use serde_json::{Value, json};
 
-use crate::ui::count;
+use crate::ui::{count, counted};
 
 /// What the files of streets held.
 #[derive(Clone, Copy, Default)]
 pub struct Read {
     pub osm: Option<OsmReport>,
     pub graphml: Option<GraphmlReport>,
+    pub csv: Option<CsvReport>,
 }
 
 /// What was built and what was left out, for people.
@@ -35,6 +36,21 @@ pub fn text(map: &Map, report: &BuildReport, read: Read) -> String {
             count(graphml.lengths_measured),
             count(graphml.speeds_assumed)
         ));
+    }
+    if let Some(csv) = read.csv {
+        let (nodes, edges) = (counted(csv.nodes, "node"), counted(csv.edges, "edge"));
+        lines.push(format!("read {nodes} and {edges}"));
+        if let Some(worst) = csv.shortest {
+            lines.push(format!(
+                "warning: {} shorter than the straight line from end to end, by most in line {} ({:.3} km instead of at least \
+                 {:.3} km): travel costs there are too low; are lengths and coordinates of one source, and in the unit that the \
+                 column says?",
+                counted(csv.too_short, "edge"),
+                worst.line,
+                worst.length_km,
+                worst.straight_km
+            ));
+        }
     }
     lines.push(match map.streets() {
         Err(_) => format!("travel: {}, {} ways from places to targets", map.source, count(map.graph.arc_count())),
@@ -98,6 +114,12 @@ pub fn json(map: &Map, report: &BuildReport, read: Read, version: Digest) -> Val
         "graphml": read.graphml.map(|g| json!({
             "nodes": g.nodes, "edges": g.edges, "lengths_measured": g.lengths_measured,
             "speeds_assumed": g.speeds_assumed,
+        })),
+        "csv": read.csv.map(|c| json!({
+            "nodes": c.nodes, "edges": c.edges, "edges_too_short": c.too_short,
+            "shortest": c.shortest.map(|s| json!({
+                "line": s.line, "length_km": s.length_km, "straight_km": s.straight_km,
+            })),
         })),
     })
 }

@@ -284,8 +284,9 @@ impl Build {
             ));
         }
         if let (Some(nodes), Some(edges)) = (&self.nodes, &self.edges) {
-            let streets = read_streets(nodes, edges, self.undirected)?.used_by(self.travel.into());
-            return Ok(plain(streets, Source::Csv, Read::default()));
+            let (streets, csv) = read_streets(nodes, edges, self.undirected)?;
+            let streets = streets.used_by(self.travel.into());
+            return Ok(plain(streets, Source::Csv, Read { csv: Some(csv), ..Read::default() }));
         }
         let demo = demo_given(self.seed);
         Ok(Given { streets: demo.streets.used_by(self.travel.into()), ..demo })

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::json;
-use crate::ui::{Ui, count};
+use crate::ui::{Ui, count, counted};
 
 /// Looking from more places than this takes longer than people wait; above, a sample is used and
 /// its size is said.
@@ -109,9 +109,9 @@ impl Info {
             "connected".to_string()
         } else {
             format!(
-                "{} components, the largest with {} places: between components there is no privacy bound",
-                count(c.components),
-                count(c.largest)
+                "{}, the largest with {}: between components there is no privacy bound",
+                counted(c.components, "component"),
+                counted(c.largest, "place")
             )
         };
         let looked = if c.stretch.sources < map.places.len() {

@@ -232,7 +232,7 @@ impl Build {
         built.save(&self.output)?;
         if self.json {
             let mut account = info::as_json(&built)?;
-            account["build_s"] = seconds.into();
+            account["elapsed_s"] = seconds.into();
             ui.json(&account);
         } else {
             ui.lines(&info::lines(&built)?);
@@ -253,9 +253,14 @@ impl Build {
 
     fn city(&self, ui: &Ui) -> Result<City, Failure> {
         let (map, version) = Map::open(&self.map)?;
+        let table = self.table.as_deref().map(CostTable::open).transpose()?;
+        // A table of another map is refused before the ways of this one are measured.
+        if let Some(table) = table.as_ref().filter(|table| table.map != version) {
+            return Err(MechanismError::OtherMap { made_for: table.map, given: version }.into());
+        }
         let city = self.ways.city(map, version, ui)?;
-        if let Some(path) = &self.table {
-            city.use_table(CostTable::open(path)?)?;
+        if let Some(table) = table {
+            city.use_table(table)?;
         }
         Ok(city)
     }

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::open;
 use crate::failure::{Failure, in_options};
 use crate::json;
-use crate::ui::{Ui, count};
+use crate::ui::{Ui, count, counted};
 
 /// The note that keeps the words in which a promise was asked for.
 pub const ASKED: &str = "asked";
@@ -76,13 +76,13 @@ pub fn lines(built: &Built) -> Result<Vec<(&'static str, String)>, Failure> {
         lines.push((
             "optimum",
             format!(
-                "{}: its programme costs {:.6} {} per report, no solution less than {:.6} (gap {:.1e}); {} iterations, {:.2} s",
+                "{}: its programme costs {:.6} {} per report, no solution less than {:.6} (gap {:.1e}); {}, {:.2} s",
                 proof.status.as_str(),
                 proof.cost,
                 built.unit,
                 proof.lower_bound,
                 proof.gap,
-                proof.iterations,
+                counted(proof.iterations, "iteration"),
                 proof.seconds
             ),
         ));
@@ -132,8 +132,8 @@ fn rows(built: &Built) -> String {
             let sizes = round.users.iter().map(|user| user.relevant.len());
             let (least, most) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
             format!(
-                "one matrix for each of {} users, over {least} to {most} relevant places and {} reports",
-                round.users.len(),
+                "one matrix for each of {}, over {least} to {most} relevant places and {} reports",
+                counted(round.users.len(), "user"),
                 count(round.columns.len())
             )
         }
@@ -164,6 +164,8 @@ pub fn as_json(built: &Built) -> Result<serde_json::Value, Failure> {
             "elapsed_s": proof.seconds,
         })
     });
+    let street = built.notes.iter().find(|(name, _)| name == STREET);
+    let street = street.and_then(|(_, cost)| cost.parse::<f64>().ok());
     Ok(json!({
         "kind": built.kind,
         "map": built.map.to_string(),
@@ -171,7 +173,7 @@ pub fn as_json(built: &Built) -> Result<serde_json::Value, Failure> {
         "rows": built.rows.deployed().len(),
         "promise": json::promise(&built.guarantee),
         "expected_cost": built.expected_cost,
-        "street_cost": built.notes.iter().find(|(name, _)| name == STREET).and_then(|(_, cost)| cost.parse::<f64>().ok()),
+        "street": street.map(|cost| json!({ "cost": cost })),
         "unit": built.unit,
         "certificate": proof,
         "notes": built.notes.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),

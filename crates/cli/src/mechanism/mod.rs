@@ -15,7 +15,7 @@ use clap::Subcommand;
 use lrgeo_geo::Digest;
 use lrgeo_geo::index::SpatialIndex;
 use lrgeo_geo::spacing::{reach_km, spacing_km};
-use lrgeo_geo::{Coord, PlaceId};
+use lrgeo_geo::{BoundingBox, Coord, PlaceId};
 use lrgeo_map::map::Map;
 use lrgeo_mechanism::verify::Verified;
 use lrgeo_mechanism::{Built, MechanismError, Rows};
@@ -77,8 +77,7 @@ pub fn row_at(
     field: &'static str,
 ) -> Result<Distribution, MechanismError> {
     if let Rows::Noise(noise) = &built.rows {
-        let outside = || MechanismError::invalid(field, "lies outside the map");
-        return noise.row_at(at).ok_or_else(outside);
+        return noise.row_at(at).ok_or_else(|| places.outside(at, field));
     }
     let place = places.place_at(at, field)?;
     let others = "this mechanism was made for other users; make one with --users";
@@ -89,13 +88,15 @@ pub fn row_at(
 pub struct Reach {
     index: SpatialIndex,
     km: f64,
+    bounds: Option<BoundingBox>,
 }
 
 impl Reach {
     /// Of these places.
     pub fn new(coords: &[Coord]) -> Self {
         let km = reach_km(spacing_km(coords).unwrap_or(f64::INFINITY));
-        Self { index: SpatialIndex::new(coords), km }
+        let bounds = BoundingBox::around(coords.iter().copied());
+        Self { index: SpatialIndex::new(coords), km, bounds }
     }
 
     /// The place that a position belongs to. Positions that no place reaches are not on the map, and nothing is promised to
@@ -103,10 +104,33 @@ impl Reach {
     pub fn place_at(&self, at: Coord, field: &'static str) -> Result<PlaceId, MechanismError> {
         match self.index.nearest(at) {
             Some((place, km)) if km <= self.km => Ok(PlaceId::new(place)),
-            _ => Err(MechanismError::Invalid {
-                field,
-                reason: format!("lies outside the map: no place within {:.2} km", self.km),
-            }),
+            _ => Err(self.outside(at, field)),
+        }
+    }
+
+    /// Why nothing is promised to a position, as far as the map knows; the position itself is not repeated.
+    fn outside(&self, at: Coord, field: &'static str) -> MechanismError {
+        let reason = match self.bounds {
+            Some(bounds) => off_the_map(bounds, at, self.km),
+            None => "lies outside the map, which has no place".to_owned(),
+        };
+        MechanismError::Invalid { field, reason }
+    }
+}
+
+/// In words, where a position lies off a map with these bounds and no place within so many kilometres.
+pub fn off_the_map(bounds: BoundingBox, at: Coord, reach_km: f64) -> String {
+    if bounds.contains_exchanged(at) {
+        return format!(
+            "lies outside the map, and inside with latitude and longitude exchanged: latitude comes first (the map: {bounds})"
+        );
+    }
+    match bounds.contains(at) {
+        true => format!(
+            "no place of the map within {reach_km:.2} km, although it lies between them (the map: {bounds})"
+        ),
+        false => {
+            format!("lies outside the map: no place within {reach_km:.2} km (the map: {bounds})")
         }
     }
 }

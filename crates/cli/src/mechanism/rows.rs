@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::{Reach, open, row_at};
 use crate::failure::Failure;
-use crate::ui::{Ui, count};
+use crate::ui::{Ui, counted};
 
 /// Write the exact distribution of reports at given coordinates: what somebody there draws from.
 #[derive(Args)]
@@ -54,7 +54,7 @@ impl RowsAt {
             }
             Ok(())
         })?;
-        ui.remark(format!("wrote {} rows to {}", count(rows.len()), self.npy.display()));
+        ui.remark(format!("wrote {} to {}", counted(rows.len(), "row"), self.npy.display()));
         Ok(())
     }
 }

@@ -41,6 +41,7 @@ impl Served {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lrgeo"));
         command.args(["client"]).args(arguments.split_whitespace());
         command.current_dir(&self.folder).env("XDG_STATE_HOME", self.folder.join("home"));
+        command.env("XDG_CONFIG_HOME", self.folder.join("settings"));
         command
     }
 

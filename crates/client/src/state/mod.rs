@@ -1,13 +1,15 @@
 //! What a client remembers: the owner's policy, reports, spent epsilon, operators.
 //!
 //! [`State`] is plain data that reads and writes JSON; a [`Keeper`] puts the text somewhere safe
-//! (`StateFile`: one owner-only file). Everything fails closed: what cannot be read or written stops
+//! (`StateFile`: one owner-only file, sealed with a `StateKey` where the system or another file keeps one). Everything fails closed: what cannot be read or written stops
 //! the client before it draws or sends anything.
 
 #[cfg(feature = "system")]
 mod file;
 mod ledger;
 mod memory;
+#[cfg(feature = "system")]
+mod sealed;
 
 use std::collections::BTreeMap;
 
@@ -19,6 +21,8 @@ use serde::{Deserialize, Serialize};
 pub use file::StateFile;
 pub use ledger::{Balance, Ledger, LedgerError, Limit, Spend};
 pub use memory::{Asked, Hidden, Memory, Recalled, Remembered};
+#[cfg(feature = "system")]
+pub use sealed::StateKey;
 
 use crate::Mode;
 use crate::policy::{Policy, Terms};
@@ -27,6 +31,8 @@ use crate::policy::{Policy, Terms};
 const FORMAT: &str = "lrgeo client state";
 /// The version of the format. The one before is brought up to it ([`upgrade`]), others are refused.
 const VERSION: u32 = 3;
+/// The version of a sealed file, whose content is the text of a plain state.
+const SEALED_VERSION: u32 = 4;
 
 /// All of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -128,6 +134,21 @@ pub enum StateError {
         /// Its version.
         found: u64,
     },
+    /// It is sealed, and no key was given.
+    #[error("{name}: is sealed; the key that it was sealed with is needed (`state_key`)")]
+    Sealed {
+        /// The file.
+        name: String,
+    },
+    /// It was sealed with another key, or changed since.
+    #[error(
+        "{name}: does not open with this key: it was sealed with another one, or was changed. Bring back the key or the file, or move \
+         it away and begin anew: then the same spots are drawn again, which tells more about them"
+    )]
+    OtherKey {
+        /// The file.
+        name: String,
+    },
     /// It cannot be read or written.
     #[error("{name}: {source}; nothing is reported that cannot be remembered")]
     Io {
@@ -184,12 +205,19 @@ impl State {
                     .ok_or_else(|| damaged("its reports are not those of version 2"))?;
                 serde_json::from_value(new).map_err(|_| damaged("it is not of version 2"))?
             }
+            Ok(SEALED_VERSION) => return Err(StateError::Sealed { name: name.into() }),
             _ => return Err(StateError::OtherVersion { name: name.into(), found: head.version }),
         };
         state.policy.validate().map_err(damaged)?;
         state.ledger.validate().map_err(damaged)?;
         state.memory.validate().map_err(damaged)?;
         Ok(state)
+    }
+
+    /// Whether these are the bytes of a sealed state.
+    pub fn is_sealed(bytes: &[u8]) -> bool {
+        let head: Result<Head, _> = serde_json::from_slice(bytes);
+        head.is_ok_and(|h| h.format == FORMAT && h.version == u64::from(SEALED_VERSION))
     }
 
     /// The text of a file.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lrgeo_client::Mode;
 use lrgeo_client::policy::Terms;
 use lrgeo_client::state::{
-    Asked, Fork, Hidden, Ledger, Memory, Pinned, Remembered, Spend, State, StateError,
+    Asked, Fork, Hidden, Ledger, Memory, Pinned, Remembered, Spend, State, StateError, StateKey,
 };
 use lrgeo_geo::PlaceId;
 use lrgeo_protocol::Digest;
@@ -89,12 +89,30 @@ fn the_state_of_this_version_and_of_the_one_before() {
     assert_eq!(State::from_bytes(&old, "golden").unwrap(), state(), "nothing is forgotten");
 }
 
+/// Sealing draws a nonce, so nobody writes this file twice: what was sealed once must open for ever.
+#[test]
+fn a_state_that_was_sealed_opens_with_its_key_alone() {
+    let key = StateKey::new([3; 32]);
+    let path = format!("{FOLDER}/state-sealed.json");
+    if std::env::var_os("LRGEO_GOLDEN").is_some() && !std::path::Path::new(&path).exists() {
+        std::fs::write(&path, key.seal(&state().to_bytes()).unwrap()).unwrap();
+    }
+    let kept = std::fs::read(&path).unwrap();
+    let text = key.open(&kept, "golden").unwrap();
+    assert_eq!(State::from_bytes(&text, "golden").unwrap(), state());
+    assert!(State::is_sealed(&kept) && !State::is_sealed(&text));
+    assert_eq!(kind(&kept), "sealed");
+    let refused = StateKey::new([4; 32]).open(&kept, "golden").unwrap_err();
+    assert!(matches!(refused, StateError::OtherKey { .. }), "{refused}");
+}
+
 /// What a test says about an error.
 fn kind(bytes: &[u8]) -> String {
     match State::from_bytes(bytes, "golden") {
         Ok(_) => "accepted".into(),
         Err(StateError::Damaged { reason, .. }) => reason,
         Err(StateError::OtherVersion { found, .. }) => format!("version {found}"),
+        Err(StateError::Sealed { .. }) => "sealed".into(),
         Err(other) => format!("{other:?}"),
     }
 }
@@ -114,7 +132,8 @@ fn malformed_states_are_refused() {
     let twins = [
         ("/format", json!("lrgeo tiles"), "it is another kind of file"),
         ("/version", json!(1), "version 1"),
-        ("/version", json!(4), "version 4"),
+        ("/version", json!(4), "sealed"),
+        ("/version", json!(5), "version 5"),
         ("/version", json!(u64::MAX), "version 18446744073709551615"),
         ("/version", json!(2), "its reports are not those of version 2"),
         ("/version", json!("3"), text),

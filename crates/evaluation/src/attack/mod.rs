@@ -21,6 +21,11 @@ use lrgeo_mechanism::relevant::relevant_places;
 use lrgeo_mechanism::{Geography, Plan};
 use serde::Serialize;
 
+/// `1 request`, `2 requests`.
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// One attacked user: how the true place stood among all candidates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trial {

@@ -11,7 +11,7 @@ use lrgeo_tiles::sample::SeededRandomness;
 use rayon::prelude::*;
 
 use super::hidden::Reports;
-use super::{Attack, Trial};
+use super::{Attack, Trial, counted};
 
 /// The attack after each number of reports in `counts`, which ascend; once more for users who
 /// remember, whose further reports are the first one again.
@@ -61,7 +61,7 @@ pub fn repeats(
     progress.end();
     let attack = |attacker: usize, how: &str, at: usize| {
         let trials: Vec<Trial> = trials.iter().map(|trials| trials[at][attacker]).collect();
-        Attack::of(format!("{} fresh reports, {how}", counts[at]), &trials)
+        Attack::of(format!("{}, {how}", counted(counts[at], "fresh report")), &trials)
     };
     let averaged = (0..counts.len()).filter_map(|at| attack(0, "averaged", at));
     let multiplied = (0..counts.len()).filter_map(|at| attack(1, "multiplied", at));
@@ -71,7 +71,7 @@ pub fn repeats(
     if let (Some(first), Some(&most)) = (attacks.get(counts.len()).cloned(), counts.last())
         && counts.first() == Some(&1)
     {
-        attacks.push(Attack { name: format!("{most} reports, remembered"), ..first });
+        attacks.push(Attack { name: format!("{}, remembered", counted(most, "report")), ..first });
     }
     Ok(attacks)
 }

@@ -9,7 +9,7 @@ use lrgeo_mechanism::relevant::relevant_places;
 use lrgeo_mechanism::{Geography, Plan};
 use rayon::prelude::*;
 
-use super::{Attack, Trial};
+use super::{Attack, Trial, counted};
 
 /// How a client chooses the centre of its next request among its relevant places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl<'a> Intersection<'a> {
         };
         let attack = |(at, count): (usize, &usize)| {
             let trials: Vec<Trial> = trials.iter().map(|trials| trials[at]).collect();
-            Attack::of(format!("{count} requests, {how}"), &trials)
+            Attack::of(format!("{}, {how}", counted(*count, "request")), &trials)
         };
         counts.iter().enumerate().filter_map(attack).collect()
     }

@@ -16,7 +16,7 @@ use super::repeat::repeats;
 use super::request::{Centres, Intersection};
 use super::trace::{Effort, Followed, Journey, follow};
 use super::upload::{Defence, Fingerprints, tile};
-use super::{Attack, chance, edges};
+use super::{Attack, chance, counted, edges};
 use crate::tiles::{TileLeak, doublings, tile_leak};
 
 /// Which settings of the paper's protocol are attacked.
@@ -155,7 +155,8 @@ pub fn requests(
     let one = attacks.first().cloned();
     attacks.extend(attack(Centres::NeverTwice));
     if let (Some(one), Some(most)) = (one, counts.last()) {
-        attacks.push(Attack { name: format!("{most} requests, centre remembered"), ..one });
+        let name = format!("{}, centre remembered", counted(*most, "request"));
+        attacks.push(Attack { name, ..one });
     }
     attacks.extend(chance(city, users, &edge));
     Ok(attacks)

@@ -65,7 +65,7 @@ impl Ground {
             return Ok(None);
         }
         let sites = Some(read_sites(&sites)?);
-        let streets = read_streets(&streets("nodes"), &streets("edges"), true)?;
+        let streets = read_streets(&streets("nodes"), &streets("edges"), true)?.0;
         Ok(Some(Self { name: "Rome".into(), streets, source: Source::Csv, sites }))
     }
 

@@ -16,10 +16,86 @@ use crate::build::Weights;
 use crate::places::Site;
 use crate::streets::Streets;
 
+/// What the tables of streets held that may be wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CsvReport {
+    /// Rows of the nodes file.
+    pub nodes: u64,
+    /// Rows of the edges file.
+    pub edges: u64,
+    /// Edges that are shorter than the straight line between their ends.
+    pub too_short: u64,
+    /// The worst of them.
+    pub shortest: Option<TooShort>,
+}
+
+/// An edge that is shorter than the straight line between its ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TooShort {
+    /// Its line in the file.
+    pub line: u64,
+    /// What the file says, in kilometres.
+    pub length_km: f64,
+    /// From end to end, in kilometres.
+    pub straight_km: f64,
+}
+
+/// Coordinates and lengths are rounded: this much shorter than the straight line is not wrong.
+const ROUNDING_KM: f64 = 0.002;
+const ROUNDING: f64 = 0.98;
+/// Edges whose ends are nearer than this say little about the unit of their lengths.
+const TELLING_KM: f64 = 0.01;
+/// A median of lengths over straight lines below the one or above the other is no street network but another unit.
+const OTHER_UNIT: [f64; 2] = [0.01, 100.0];
+
+/// Holds the lengths of edges against the straight lines between their ends.
+#[derive(Default)]
+struct Lengths {
+    ratios: Vec<f64>,
+    report: CsvReport,
+}
+
+impl Lengths {
+    fn add(&mut self, line: u64, length_km: f64, straight_km: f64) {
+        self.report.edges += 1;
+        if straight_km > TELLING_KM {
+            self.ratios.push(length_km / straight_km);
+        }
+        if length_km + ROUNDING_KM < ROUNDING * straight_km {
+            self.report.too_short += 1;
+            let missing = |edge: &TooShort| edge.straight_km - edge.length_km;
+            let edge = TooShort { line, length_km, straight_km };
+            if self.report.shortest.is_none_or(|worst| missing(&edge) > missing(&worst)) {
+                self.report.shortest = Some(edge);
+            }
+        }
+    }
+
+    /// What is wrong with the unit, where most edges say so.
+    fn other_unit(&mut self) -> Option<String> {
+        self.ratios.sort_by(f64::total_cmp);
+        let median = *self.ratios.get(self.ratios.len() / 2)?;
+        let [low, high] = OTHER_UNIT;
+        let advice = match median {
+            m if m < low => "they look like kilometres given as metres: call the column length_km",
+            m if m > high => "they look like metres given as kilometres: call the column length_m",
+            _ => return None,
+        };
+        Some(format!(
+            "half of the lengths are at most {median:.2e} of the straight line between their ends; {advice}"
+        ))
+    }
+}
+
 /// Reads a street network: nodes `id,lat,lon`, edges `from,to,length_m[,speed_kmh]`.
 ///
-/// Each edge row holds one way, from `from` to `to`; with `undirected` every row holds both ways.
-pub fn read_streets(nodes: &Path, edges: &Path, undirected: bool) -> Result<Streets, MapError> {
+/// Each edge row holds one way, from `from` to `to`; with `undirected` every row holds both ways. Lengths that are in another unit
+/// are refused; edges that are shorter than the straight line between their ends are counted.
+pub fn read_streets(
+    nodes: &Path,
+    edges: &Path,
+    undirected: bool,
+) -> Result<(Streets, CsvReport), MapError> {
     let mut streets = Streets::default();
     let mut index = HashMap::new();
     let mut table = Table::open(nodes)?;
@@ -40,6 +116,8 @@ pub fn read_streets(nodes: &Path, edges: &Path, undirected: bool) -> Result<Stre
         None => (table.require(LENGTH_M)?, 1000.0),
     };
     let speed = table.find(SPEED);
+    let mut lengths = Lengths::default();
+    lengths.report.nodes = streets.nodes.len() as u64;
     while let Some(row) = table.next()? {
         let node = |column: usize| {
             let name = row.text(column)?;
@@ -59,9 +137,14 @@ pub fn read_streets(nodes: &Path, edges: &Path, undirected: bool) -> Result<Stre
             }
             _ => DEFAULT_SPEED_KMH,
         };
+        let straight_km = streets.nodes[from as usize].distance_km(streets.nodes[to as usize]);
+        lengths.add(row.line(), length_km, straight_km);
         streets.add(from, to, length_km, speed_kmh, !undirected);
     }
-    Ok(streets)
+    if let Some(reason) = lengths.other_unit() {
+        return Err(table.header_error(length, reason));
+    }
+    Ok((streets, lengths.report))
 }
 
 /// Reads places: `id,lat,lon`. A place that is listed twice, under whatever ids, is refused: which of
@@ -173,6 +256,12 @@ impl Table {
                 self.header.iter().collect::<Vec<_>>().join(", ")
             ),
         })
+    }
+
+    /// Something is wrong with a whole column.
+    fn header_error(&self, column: usize, reason: String) -> MapError {
+        let field = self.header.get(column).unwrap_or_default().to_owned();
+        MapError::Line { path: self.path.clone(), line: 1, field, reason }
     }
 
     fn next(&mut self) -> Result<Option<Row<'_>>, MapError> {

@@ -20,7 +20,7 @@ use crate::build::Weights;
 use crate::places::Site;
 use features::{Rows, from_geojson};
 
-pub use csv::read_streets;
+pub use csv::{CsvReport, TooShort, read_streets};
 pub use graphml::{GraphmlReport, read_graphml};
 pub use losses::{read_losses, read_shares, read_square};
 pub use osm::{OsmReport, read_osm};
