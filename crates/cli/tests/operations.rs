@@ -2,102 +2,16 @@
 
 #[path = "../../server/tests/common/mod.rs"]
 mod common;
+#[path = "common/operated.rs"]
+mod operated;
 
-use std::io::{BufRead, BufReader, Read};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Scratch, get};
-
-const LRGEO: &str = env!("CARGO_BIN_EXE_lrgeo");
-
-/// A map on disk and a directory for data.
-struct Place {
-    scratch: Scratch,
-    map: PathBuf,
-    port: u16,
-}
-
-impl Place {
-    fn new(places: usize) -> Self {
-        let scratch = Scratch::new();
-        let map = scratch.0.join("city.lrmap");
-        common::map(places).save(&map).unwrap();
-        // Free a moment ago; asked for by number, so that it is known before the server says it.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        Self { scratch, map, port }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.scratch.0.join(name)
-    }
-
-    fn serve(&self, data: &str) -> Command {
-        self.serve_on(&format!("127.0.0.1:{}", self.port), data)
-    }
-
-    fn serve_on(&self, address: &str, data: &str) -> Command {
-        let mut command = Command::new(LRGEO);
-        command.args(["serve", "--listen", address, "--map"]);
-        command.arg(&self.map).arg("--data").arg(self.path(data));
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
-    }
-
-    fn url(&self, path: &str) -> String {
-        format!("http://127.0.0.1:{}{path}", self.port)
-    }
-
-    fn is_listening(&self) -> bool {
-        TcpStream::connect(("127.0.0.1", self.port)).is_ok()
-    }
-}
-
-/// A server; killed when dropped.
-struct Server(Child);
-
-impl Server {
-    fn start(command: &mut Command) -> Self {
-        Self(command.spawn().unwrap())
-    }
-
-    /// Waits until it says that it listens.
-    fn ready(mut self) -> Self {
-        let mut line = String::new();
-        BufReader::new(self.0.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        assert!(line.starts_with("listening on "), "{line}{}", self.errors());
-        self
-    }
-
-    fn errors(&mut self) -> String {
-        let _ = self.0.kill();
-        let mut said = String::new();
-        let _ = self.0.stderr.take().unwrap().read_to_string(&mut said);
-        said
-    }
-
-    fn signal(&self, name: &str) {
-        let id = self.0.id().to_string();
-        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(120), "not {what} after two minutes");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
+use common::get;
+use operated::{LRGEO, Place, Server, until};
 
 #[test]
 fn from_the_first_moment_it_says_that_it_lives_and_when_it_is_ready() {

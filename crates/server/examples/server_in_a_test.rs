@@ -21,16 +21,16 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let home = Home { data: &data, tiles: None, key: None, retiring_key: None, solving: None };
     let server = Server::open(map, &home, &config, "127.0.0.1:0", &()).await?;
-    let (address, stopper) = (server.address()?, server.stopper());
+    let (address, stopper) = (server.url(), server.stopper());
     let running = tokio::spawn(server.run());
     println!(
         "listening on a free port, with a mechanism that was made, verified and signed just now"
     );
 
     // Requests wait, so they have a thread of their own.
-    let asked = tokio::task::spawn_blocking(move || talk(&format!("http://{address}"))).await?;
+    let asked = tokio::task::spawn_blocking(move || talk(&address)).await?;
     stopper.stop();
-    running.await??;
+    running.await?;
     std::fs::remove_dir_all(&data)?;
     asked.map_err(|error| error.to_string().into())
 }
