@@ -190,7 +190,7 @@ const PROBLEM: &str =
     r#"{"version": 1, "epsilon": 1.0, "cost": [[0, 1], [1, 0]], "arcs": [[0, 1, 1.0]]}"#;
 
 /// Every command once, in an order in which each finds the files of those before it.
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 23] = [
     "map build --demo --cell 1km -o city.lrmap",
     "map info city.lrmap --gamma 2km",
     "cost-table build city.lrmap --cell 300m -o city.lrtable",
@@ -211,6 +211,8 @@ const COMMANDS: [&str; 21] = [
     "key new -o operator.key",
     "key show operator.key",
     "publish city.lrmech -o tiles --key operator.key",
+    "token new --data data --name app --scope report --per-second 5 --expires 90d",
+    "token list --data data",
     "solve problem.json -o solution.json",
 ];
 
