@@ -224,6 +224,8 @@ const COMMANDS: [&str; 23] = [
     "key new -o operator.key",
     "key show operator.key",
     "publish city.lrmech -o tiles --key operator.key",
+    "token new --data data --name app --scope report --per-second 5 --expires 90d",
+    "token list --data data",
     "solve problem.json -o solution.json",
 ];
 

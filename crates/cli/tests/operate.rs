@@ -220,7 +220,7 @@ fn nothing_that_the_processes_write_tells_where_somebody_is() {
 }
 
 #[test]
-fn a_log_is_text_for_those_who_want_it() {
+fn a_log_of_a_kind_that_there_is_not_is_refused() {
     let scratch = Scratch::new();
     succeed(&scratch.0, "-q map build --demo --cell 2km -o demo.lrmap");
     let output = lrgeo(&scratch.0, "serve --map demo.lrmap --log yaml");

@@ -130,7 +130,8 @@ fn as_many_as_there_is_room_for_are_served_and_the_others_told_when_to_come_back
         server.get(&path, &[("authorization", &reader)])
     };
     std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| ask(5));
+        // Whoever of the two comes second is turned away: the one who wants to wait tries again.
+        let waiting = scope.spawn(|| soon(|| ask(5), 200));
         let busy = soon(|| ask(0), 503);
         assert_eq!(busy.reason(), Reason::Busy);
         assert_eq!(busy.header("retry-after"), "1");

@@ -55,12 +55,17 @@ fn complete(operation: &mut Value, kind: Kind) {
         ("500", refusal("the server failed; it goes on")),
     ];
     if kind != Kind::Health {
+        common.push(("406", refusal("an answer in another type than there is")));
         common.push(("429", limited("too many requests")));
         common.push(("503", limited("too much to do")));
     }
     if kind.scope().is_some() {
         common.push(("401", refusal("no token, or one that is unknown, revoked or expired")));
         common.push(("403", refusal("a token for something else")));
+    }
+    let in_query = |parameter: &Value| parameter["in"] == "query";
+    if operation["parameters"].as_array().is_some_and(|all| all.iter().any(in_query)) {
+        common.push(("400", refusal("a query that cannot be read")));
     }
     if operation.get("requestBody").is_some() {
         common.push(("413", refusal("a body that is too long")));

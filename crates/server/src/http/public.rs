@@ -200,7 +200,7 @@ pub struct Wanted {
 
 /// The targets by estimated travel distance from a reported place, nearest first.
 #[utoipa::path(get, path = "/v1/targets", tag = "service",
-    params(("map" = Digest, Query), ("place" = u32, Query), ("limit" = Option<u32>, Query)),
+    params(("map" = Digest, Query), ("place" = u32, Query), ("limit" = Option<u64>, Query)),
     responses((status = 200, body = Targets), (status = 400, body = Refusal), (status = 409, body = Refusal), (status = 422, body = Refusal)))]
 pub async fn targets(
     State(app): State<App>,

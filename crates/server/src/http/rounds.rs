@@ -38,7 +38,7 @@ pub struct Patience {
 
 /// The state of a ticket; with `wait`, once it is answered or after so many seconds.
 #[utoipa::path(get, path = "/v1/rounds/{ticket}", tag = "offload",
-    params(("ticket" = String, Path), ("wait" = Option<f64>, Query), ("authorization" = String, Header, description = "Bearer token")),
+    params(("ticket" = String, Path), ("wait" = Option<f64>, Query)),
     responses((status = 200, body = TicketState), (status = 403, body = Refusal), (status = 404, body = Refusal), (status = 410, body = Refusal)))]
 pub async fn state(
     State(app): State<App>,
@@ -57,7 +57,7 @@ pub async fn state(
 
 /// The state of a ticket as it changes, bounds included, as server-sent events named `state`.
 #[utoipa::path(get, path = "/v1/rounds/{ticket}/events", tag = "offload",
-    params(("ticket" = String, Path), ("authorization" = String, Header, description = "Bearer token")),
+    params(("ticket" = String, Path)),
     responses((status = 200, content_type = "text/event-stream", body = TicketState), (status = 403, body = Refusal), (status = 404, body = Refusal), (status = 410, body = Refusal)))]
 pub async fn events(
     State(app): State<App>,
@@ -85,7 +85,7 @@ fn until_answered(states: impl Stream<Item = TicketState>) -> impl Stream<Item =
 
 /// The matrix of a ticket.
 #[utoipa::path(get, path = "/v1/rounds/{ticket}/matrix", tag = "offload",
-    params(("ticket" = String, Path), ("authorization" = String, Header, description = "Bearer token")),
+    params(("ticket" = String, Path)),
     responses((status = 200, body = UserMatrix), (status = 403, body = Refusal), (status = 404, body = Refusal), (status = 409, body = Refusal), (status = 410, body = Refusal), (status = 422, body = Refusal)))]
 pub async fn matrix(
     State(app): State<App>,
