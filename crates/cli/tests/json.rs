@@ -10,14 +10,13 @@ use common::served::Served;
 use serde_json::Value;
 
 /// Names that would be a second one for something that has one.
-const SECOND_NAMES: [(&str, &str); 23] = [
+const SECOND_NAMES: [(&str, &str); 22] = [
     ("seconds", "elapsed_s"),
     ("build_s", "elapsed_s"),
     ("objective", "cost"),
     ("street_cost", "cost, in street"),
     ("lower", "lower_bound"),
     ("upper", "upper_bound"),
-    ("parts", "components"),
     ("inference_error_km", "error_km"),
     ("guess_error_km", "error_km"),
     ("violations_as_the_paper_counts", "as_the_paper_counts"),
