@@ -71,13 +71,18 @@ function write(state: State): string {
 
 type Listener = (state: State, changed: Set<keyof State>) => void;
 
+/** Browsers allow an address to change some three times a second: while a slider moves it follows so much later. */
+const LATER_MS = 400;
+
 export class Store {
   #state = read(location.hash);
   #listeners: Listener[] = [];
+  #later: number | null = null;
 
   constructor() {
     addEventListener("hashchange", () => {
       if (location.hash === write(this.#state)) return;
+      this.#forget();
       const { at, ...rest } = read(location.hash);
       // An address that says nothing of the person leaves them where they are.
       this.set(at ? { at, ...rest } : rest);
@@ -95,10 +100,23 @@ export class Store {
     }
     if (!changed.size) return;
     const isOtherView = changed.has("view");
+    if (isOtherView && this.#later !== null) this.#address("replaceState");
     this.#state = { ...this.#state, ...change };
-    const hash = write(this.#state);
-    if (hash !== location.hash) history[isOtherView ? "pushState" : "replaceState"](null, "", hash);
+    if (isOtherView) this.#address("pushState");
+    else this.#later ??= window.setTimeout(() => this.#address("replaceState"), LATER_MS);
     for (const listener of this.#listeners) listener(this.#state, changed);
+  }
+
+  #forget(): void {
+    if (this.#later !== null) clearTimeout(this.#later);
+    this.#later = null;
+  }
+
+  /** The address says what is looked at. */
+  #address(way: "pushState" | "replaceState"): void {
+    this.#forget();
+    const hash = write(this.#state);
+    if (hash !== location.hash) history[way](null, "", hash);
   }
 
   onChange(listener: Listener): void {
