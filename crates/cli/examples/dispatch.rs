@@ -188,12 +188,8 @@ impl Service {
         let runtime = tokio::runtime::Runtime::new()?;
         let home = Home { data, tiles: None, key: None, retiring_key: None, solving: None };
         let server = runtime.block_on(Server::open(map, &home, &config, "127.0.0.1:0", &()))?;
-        let (address, stopper) = (format!("http://{}", server.address()?), server.stopper());
-        let running = runtime.spawn(async {
-            if let Err(error) = server.run().await {
-                eprintln!("{error}");
-            }
-        });
+        let (address, stopper) = (server.url(), server.stopper());
+        let running = runtime.spawn(server.run());
         let secret = std::fs::read_to_string(data.join("webhook.secret"))?;
         let secret = STANDARD.decode(secret.trim().trim_start_matches("whsec_"))?;
         Ok(Self { address, secret, stopper, runtime: Some((runtime, running)) })
