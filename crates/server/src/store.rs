@@ -391,7 +391,7 @@ mod tests {
             let map = Digest([1; 32]);
             let begun = std::time::Instant::now();
             for number in 1..=50 {
-                assert_eq!(runtime.block_on(store.count_report(map, 3)).unwrap(), number);
+                assert_eq!(runtime.block_on(store.count_report(map, PlaceId::new(3))).unwrap(), number);
             }
             let one_by_one = 50.0 / begun.elapsed().as_secs_f64();
             let begun = std::time::Instant::now();
@@ -399,7 +399,7 @@ mod tests {
                 let mut reports = tokio::task::JoinSet::new();
                 for number in 0..REPORTS {
                     let store = store.clone();
-                    let place = number as u32 % 7;
+                    let place = PlaceId::new(number as u32 % 7);
                     reports.spawn(async move { store.count_report(map, place).await.unwrap() });
                 }
                 reports.join_all().await

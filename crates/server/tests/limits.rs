@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use common::{Answer, Running, Scratch, Users, config, map};
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::offload::Join;
-use lrgeo_protocol::{Reason, path};
+use lrgeo_protocol::{PlaceId, Reason, path};
 
 fn join(server: &Running, upload: &Join) -> Answer {
     server.post(path::ROUNDS, "application/cbor", &Encoding::Cbor.encode(upload))
@@ -101,7 +101,7 @@ fn large_bodies_do_not_hold_up_others() {
     let scratch = Scratch::new();
     let server = Running::start(map(12), &scratch.0, &config);
     // Sixteen megabytes of numbers that are decoded whole before they are refused.
-    let columns: Vec<u32> = (0..200_000).collect();
+    let columns: Vec<PlaceId> = PlaceId::all(200_000).collect();
     let numbers = vec![0.123_456_789; 800_000];
     let (between, towards, cost) = (vec![0.0], numbers.clone(), numbers);
     let map = server.catalogue.map();

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use common::{Answer, Running, Scratch, config, map};
-use lrgeo_geo::Digest;
+use lrgeo_geo::{Digest, PlaceId};
 use lrgeo_protocol::public::MapDescription;
 use lrgeo_protocol::quiet::{Report, ReportedPlace};
 use lrgeo_protocol::{Reason, path};
@@ -295,7 +295,7 @@ fn receive(listener: &TcpListener, status: u16) -> Posted {
 
 fn report(about: &MapDescription, place: u32, reference: &str) -> Report {
     let reference = Some(reference.parse().unwrap());
-    Report { reference, ..Report::new(about.map, ReportedPlace(place)) }
+    Report { reference, ..Report::new(about.map, ReportedPlace(PlaceId::new(place))) }
 }
 
 #[test]

@@ -297,7 +297,7 @@ mod tests {
             sequence: 0,
             reference: "ride-17".parse().ok(),
             map: lrgeo_geo::Digest([1; 32]),
-            place,
+            place: lrgeo_geo::PlaceId::new(place),
             at: [46.0, -30.0],
             received_at: 1000,
         }
@@ -313,7 +313,7 @@ mod tests {
 
     fn places(outbox: &Outbox, after: u64) -> Vec<(u64, u32)> {
         let reports = outbox.after(after, 100).unwrap();
-        reports.iter().map(|report| (report.sequence, report.place)).collect()
+        reports.iter().map(|report| (report.sequence, report.place.number())).collect()
     }
 
     #[test]
