@@ -200,7 +200,7 @@ const PROBLEM: &str =
     r#"{"version": 1, "epsilon": 1.0, "cost": [[0, 1], [1, 0]], "arcs": [[0, 1, 1.0]]}"#;
 
 /// Every command once, in an order in which each finds the files of those before it.
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 25] = [
     "map build --demo --cell 1km -o city.lrmap",
     "map info city.lrmap --gamma 2km",
     "cost-table build city.lrmap --cell 300m -o city.lrtable",
