@@ -155,7 +155,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    fn of(response: ureq::http::Response<ureq::Body>) -> Self {
+    pub fn of(response: ureq::http::Response<ureq::Body>) -> Self {
         let (parts, mut body) = response.into_parts();
         let body = body.with_config().limit(1 << 30).read_to_vec().unwrap();
         Self { status: parts.status.as_u16(), headers: parts.headers, body }
