@@ -28,6 +28,18 @@ impl Stream {
         Self { socket, connection, patience, standstill: None }
     }
 
+    /// What became of bytes that were to be written.
+    fn sent(
+        &mut self,
+        sent: Poll<io::Result<usize>>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<usize>> {
+        if matches!(sent, Poll::Ready(Ok(1..))) {
+            self.connection.moved();
+        }
+        self.written(sent, context)
+    }
+
     /// What became of a write, or that it has stood still for too long.
     fn written<T>(
         &mut self,
@@ -36,7 +48,6 @@ impl Stream {
     ) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.standstill = None;
-            self.connection.moved();
             return written;
         }
         let patience = self.patience;
@@ -55,8 +66,9 @@ impl AsyncRead for Stream {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
+        let before = buffer.filled().len();
         let read = Pin::new(&mut this.socket).poll_read(context, buffer);
-        if read.is_ready() {
+        if buffer.filled().len() > before {
             this.connection.moved();
         }
         read
@@ -71,7 +83,7 @@ impl AsyncWrite for Stream {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = Pin::new(&mut this.socket).poll_write(context, bytes);
-        this.written(written, context)
+        this.sent(written, context)
     }
 
     fn poll_write_vectored(
@@ -81,7 +93,7 @@ impl AsyncWrite for Stream {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = Pin::new(&mut this.socket).poll_write_vectored(context, parts);
-        this.written(written, context)
+        this.sent(written, context)
     }
 
     fn is_write_vectored(&self) -> bool {
