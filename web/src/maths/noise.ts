@@ -69,7 +69,7 @@ export class NoiseBlur implements Blur {
     this.#isTable = lattice.reports.length > 0 && lattice.reports[0] !== UNKNOWN;
   }
 
-  /** The reports of somebody at a point; exact. */
+  /** The reports of somebody at a point: exact with a table of a server. */
   row(point: Point): Float64Array {
     const { lattice } = this;
     const [columns, rows] = lattice.squares;

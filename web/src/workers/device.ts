@@ -83,7 +83,7 @@ const handlers: { [T in keyof DeviceTasks]: (ask: DeviceTasks[T]["ask"]) => Prom
 
   async row({ slices, ...person }) {
     // All of them and in order, whichever the programme of this place needs.
-    for (const hash of slices) await keeping(`${person.origin}/v1/table/tiles/${hash}`);
+    for (const hash of slices) await keeping(`${person.origin}/v1/table/tiles/${hash}`, { headers: { accept: "application/cbor" } });
     const phone = await client(person, "local", { fetch: keeping });
     return phone.row(person.at, { mode: "local" });
   },

@@ -1,1 +1,0 @@
-import{t as e}from"./device-47CMmCxA.js";var t=/* @__PURE__ */ e(((e,t)=>{t.exports={}}));export default t();
