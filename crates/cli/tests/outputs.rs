@@ -2,8 +2,8 @@
 //!
 //! A block of text after `<!-- printed by: COMMAND -->` is held against what that command prints: every line of the block is found, in this
 //! order, numbers aside, which depend on draws and on the machine; `...` stands for anything. After `printed exactly by` numbers count too;
-//! after `printed but for one number a line by` all but one of each line, which is a time. Commands before the last one, joined by `&&`, make the files that it needs; `DATA` is `../shared/data`, and what needs it is only
-//! tried where that is.
+//! after `printed but for one number a line by` all but one of each line, which is a time. Commands before the last one, joined by `&&`, make
+//! the files that it needs; `DATA` is `../shared/data`, and what needs it is only tried where that is.
 
 mod common;
 
