@@ -180,3 +180,70 @@ fn a_list_of_tokens_that_was_being_changed_is_whole() {
         assert!(made.iter().all(|name| names.contains(name.as_str())), "{made:?} {names:?}");
     }
 }
+
+#[test]
+fn a_client_that_was_killed_opens_again_and_has_spent_what_it_reported() {
+    let scratch = Scratch::new();
+    let map = common::map(30);
+    map.save(&scratch.0.join("city.lrmap")).unwrap();
+    let (webhook, taken) = hook();
+    let settings = format!(
+        "[privacy]\nlocal = false\n[page]\nserve = false\n[handover]\nwebhook = \"{webhook}\"\n"
+    );
+    std::fs::write(scratch.0.join("server.toml"), settings).unwrap();
+    let (mut server, url) = start(&scratch.0);
+    let client = |arguments: &str| {
+        let mut command = lrgeo(&scratch.0, &format!("client {arguments} --state phone.json"));
+        command.env("HOME", &scratch.0).env_remove("XDG_STATE_HOME").stderr(Stdio::piped());
+        command
+    };
+    let policy =
+        "policy --per-report 3/km --per-period 100000/km --lifetime 100000/km --reuse-within 1m";
+    assert!(client(policy).output().unwrap().status.success());
+
+    let (mut runs, mut spent) = (0.0, 0.0);
+    for kill in 0..3 * kills() {
+        let at = map.coords()[(kill * 7) as usize % 30];
+        let arguments = format!(
+            "obfuscate --server {url} --at {},{} --mode published --reference phone-{kill}",
+            at.lat(),
+            at.lon()
+        );
+        let mut child = client(&arguments).spawn().unwrap();
+        std::thread::sleep(moment(kill + 1, 400));
+        let _ = child.kill();
+        child.wait_with_output().unwrap();
+        runs += 1.0;
+        let status = client("status --json").output().unwrap();
+        assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stderr));
+        let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+        let now = status["balance"]["spent_per_km"].as_f64().unwrap();
+        assert!(now >= spent, "spent {spent}/km became {now}/km");
+        spent = now;
+    }
+    // One that nobody kills, so that there is a report at all; then every report that came was paid for, and no run paid twice.
+    let at = map.coords()[3];
+    let last = format!("obfuscate --server {url} --at {},{} --mode published", at.lat(), at.lon());
+    let last = client(&format!("{last} --reference phone-last")).output().unwrap();
+    assert!(last.status.success(), "{}", String::from_utf8_lossy(&last.stderr));
+    let status = client("status --json").output().unwrap();
+    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+    let spent = status["balance"]["spent_per_km"].as_f64().unwrap();
+    let came = || -> BTreeSet<String> {
+        let taken = taken.lock().unwrap();
+        taken.iter().map(|report| report["reference"].to_string()).collect()
+    };
+    let begun = Instant::now();
+    while !came().contains("\"phone-last\"") {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the last report did not come");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let came = came().len() as f64;
+    server.kill().unwrap();
+    server.wait().unwrap();
+    // Within a period: what was drawn again at a place of before costs nothing.
+    let places = came.min(30.0);
+    assert!(spent >= 2.0 * (places - 1.0).max(1.0) - 1e-9, "{spent}/km for {came} reports");
+    assert!(spent <= 2.0 * (runs + 1.0) + 1e-9, "{spent}/km for {runs} runs");
+    println!("{runs} kills of a client, {came} reports came, {spent}/km spent");
+}

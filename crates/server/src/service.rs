@@ -110,7 +110,8 @@ impl Service {
 
     /// Whether a file is a tile, of this version or of the one before.
     pub fn is_tile(&self, hash: Digest) -> bool {
-        let has = |catalogue: &Catalogue| catalogue.tiles.tiles.iter().any(|tile| tile.hash == hash);
+        let has =
+            |catalogue: &Catalogue| catalogue.tiles.tiles.iter().any(|tile| tile.hash == hash);
         has(&self.catalogue) || self.before().is_some_and(|before| has(&before.catalogue))
     }
 

@@ -391,7 +391,10 @@ mod tests {
             let map = Digest([1; 32]);
             let begun = std::time::Instant::now();
             for number in 1..=50 {
-                assert_eq!(runtime.block_on(store.count_report(map, PlaceId::new(3))).unwrap(), number);
+                assert_eq!(
+                    runtime.block_on(store.count_report(map, PlaceId::new(3))).unwrap(),
+                    number
+                );
             }
             let one_by_one = 50.0 / begun.elapsed().as_secs_f64();
             let begun = std::time::Instant::now();

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use lrgeo_evaluation::adversary::{Adversary, blind};
-use lrgeo_geo::{Digest, PlaceId};
 use lrgeo_geo::units::Length;
+use lrgeo_geo::{Digest, PlaceId};
 use lrgeo_mechanism::verify::Examined;
 use lrgeo_mechanism::{Built, City, Mechanism, Plan, REGISTRY, by_name};
 use lrgeo_tiles::{Cover, Epsilon, Notion};
