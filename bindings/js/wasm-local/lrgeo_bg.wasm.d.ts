@@ -14,6 +14,7 @@ export const report_kept: (a: number, b: number, c: number) => void;
 export const report_new: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => void;
 export const report_next: (a: number, b: number) => void;
 export const report_rejected: (a: number, b: number, c: number, d: number) => void;
+export const report_row: (a: number, b: number) => void;
 export const report_unreachable: (a: number, b: number, c: number) => void;
 export const __wbindgen_export_0: (a: number) => void;
 export const __wbindgen_add_to_stack_pointer: (a: number) => number;

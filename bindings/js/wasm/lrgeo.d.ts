@@ -48,6 +48,10 @@ export class Report {
    */
   constructor(server: string, state: Uint8Array | null | undefined, lat: number, lon: number, mode: string, options: string);
   /**
+   * The row that was drawn from, over all places: of predictable draws only, once there is one.
+   */
+  row(): Float64Array | undefined;
+  /**
    * Whether the state was kept; why not, where it was not.
    */
   kept(failed?: string | null): void;
@@ -83,6 +87,7 @@ export interface InitOutput {
   readonly report_new: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number, j: number, k: number) => void;
   readonly report_next: (a: number, b: number) => void;
   readonly report_rejected: (a: number, b: number, c: number, d: number) => void;
+  readonly report_row: (a: number, b: number) => void;
   readonly report_unreachable: (a: number, b: number, c: number) => void;
   readonly __wbindgen_export_0: (a: number) => void;
   readonly __wbindgen_add_to_stack_pointer: (a: number) => number;
