@@ -49,8 +49,8 @@ fn every_crate_says_what_it_is() {
 fn packages_have_what_belongs_to_them_and_nothing_else() {
     // Files that are large for a reason would be named here.
     const MOST_BYTES: u64 = 100_000;
-    // MapLibre in one piece.
-    const MOST_BYTES_OF_PAGE: u64 = 1_200_000;
+    // MapLibre, and what solves mode `local`, in one piece each.
+    const MOST_BYTES_OF_PAGE: u64 = 1_500_000;
     for package in published() {
         let name = package["name"].as_str().unwrap();
         let folder =
