@@ -76,8 +76,9 @@ fn an_archive_is_made_of_the_same_bytes_twice() {
             .env("SOURCE_DATE_EPOCH", "1800000000");
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let made = std::fs::read_dir(scratch.path(out)).unwrap().map(|entry| entry.unwrap().path());
-        made.filter(|path| path.extension().is_some_and(|end| end == "gz")).next().unwrap()
+        let mut made =
+            std::fs::read_dir(scratch.path(out)).unwrap().map(|entry| entry.unwrap().path());
+        made.find(|path| path.extension().is_some_and(|end| end == "gz")).unwrap()
     };
     let (first, second) = (archive("one", "022"), archive("two", "077"));
     assert_eq!(first.file_name(), second.file_name());
