@@ -63,7 +63,7 @@ fn hook() -> (String, Arc<Mutex<Vec<Value>>>) {
             let report: Value = serde_json::from_slice(&body).unwrap();
             let tried = tries.entry(report["id"].as_str().unwrap().to_owned()).or_default();
             *tried += 1;
-            let refused = report["sequence"].as_u64().unwrap() % 3 == 0 && *tried == 1;
+            let refused = report["sequence"].as_u64().unwrap().is_multiple_of(3) && *tried == 1;
             if !refused {
                 takes.lock().unwrap().push(report);
             }

@@ -66,6 +66,7 @@ fn what_is_kept_on_disk_is_limited() {
 fn bodies_are_limited_together() {
     let mut config = config(2);
     config.privacy.local = false;
+    config.routes.report_bytes = 1 << 20;
     config.limits.body_bytes = 1 << 20;
     config.limits.bodies_bytes = 1 << 20;
     config.limits.request_seconds = 5.0;

@@ -304,7 +304,7 @@ mod tests {
                 let mode = std::fs::metadata(data.join(FILE)).unwrap().permissions().mode();
                 assert_eq!(mode & 0o777, 0o600);
             }
-            assert_eq!(TokenFile::open(data).unwrap().tokens(), [token.clone()]);
+            assert_eq!(TokenFile::open(data).unwrap().tokens(), std::slice::from_ref(&token));
             let again = TokenFile::change(data, |file| file.issue(&wanted("app"), 1000));
             assert!(again.unwrap_err().to_string().contains("is taken"));
             TokenFile::change(data, |file| file.revoke("app")).unwrap();
