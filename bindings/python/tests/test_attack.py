@@ -51,8 +51,8 @@ def test_requests_and_reports_say_more_the_more_there_are(city, exp):
     assert requests[-1].sees == "nothing but the prior"
     reports = lrgeo.attack.repeat(exp, counts=[1, 50], users=60)
     named = {attack.sees: attack.all.top_1 for attack in reports}
-    assert named["1 fresh reports, multiplied"] < named["50 fresh reports, multiplied"]
-    assert named["50 reports, remembered"] == named["1 fresh reports, multiplied"]
+    assert named["1 fresh report, multiplied"] < named["50 fresh reports, multiplied"]
+    assert named["50 reports, remembered"] == named["1 fresh report, multiplied"]
 
 
 def test_the_targets_come_out_of_the_table(city):
