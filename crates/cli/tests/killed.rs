@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use common::Scratch;
+use lrgeo_map::map::Map;
 use lrgeo_protocol::path;
 use serde_json::Value;
 
@@ -85,6 +86,18 @@ fn hook() -> (String, Arc<Mutex<Vec<Value>>>) {
     (address, taken)
 }
 
+/// A map and settings for a server that hands reports on, and what was taken of them.
+fn city_that_hands_on(folder: &Path) -> (Map, Arc<Mutex<Vec<Value>>>) {
+    let map = common::map(30);
+    map.save(&folder.join("city.lrmap")).unwrap();
+    let (webhook, taken) = hook();
+    let settings = format!(
+        "[privacy]\nlocal = false\n[page]\nserve = false\n[handover]\nwebhook = \"{webhook}\"\n"
+    );
+    std::fs::write(folder.join("server.toml"), settings).unwrap();
+    (map, taken)
+}
+
 /// Whether all of these are there, in this order. Reports that were kept and not answered in time may stand in between.
 fn is_within(places: &[u64], came: &[u64]) -> bool {
     let mut came = came.iter();
@@ -94,13 +107,7 @@ fn is_within(places: &[u64], came: &[u64]) -> bool {
 #[test]
 fn killed_while_it_takes_and_hands_on_reports_it_loses_none_and_keeps_their_order() {
     let scratch = Scratch::new();
-    let map = common::map(30);
-    map.save(&scratch.0.join("city.lrmap")).unwrap();
-    let (webhook, taken) = hook();
-    let settings = format!(
-        "[privacy]\nlocal = false\n[page]\nserve = false\n[handover]\nwebhook = \"{webhook}\"\n"
-    );
-    std::fs::write(scratch.0.join("server.toml"), settings).unwrap();
+    let (map, taken) = city_that_hands_on(&scratch.0);
 
     let agent = ureq::Agent::config_builder().timeout_global(Some(Duration::from_secs(20)));
     let agent: ureq::Agent = agent.build().into();
@@ -191,13 +198,7 @@ fn a_list_of_tokens_that_was_being_changed_is_whole() {
 #[test]
 fn a_client_that_was_killed_opens_again_and_has_spent_what_it_reported() {
     let scratch = Scratch::new();
-    let map = common::map(30);
-    map.save(&scratch.0.join("city.lrmap")).unwrap();
-    let (webhook, taken) = hook();
-    let settings = format!(
-        "[privacy]\nlocal = false\n[page]\nserve = false\n[handover]\nwebhook = \"{webhook}\"\n"
-    );
-    std::fs::write(scratch.0.join("server.toml"), settings).unwrap();
+    let (map, taken) = city_that_hands_on(&scratch.0);
     let (_server, url) = start(&scratch.0);
     let client = |arguments: &str| {
         let mut command = lrgeo(&scratch.0, &format!("client {arguments} --state phone.json"));

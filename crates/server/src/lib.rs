@@ -21,6 +21,7 @@ mod counters;
 mod database;
 mod error;
 mod handover;
+mod held_body;
 mod http;
 mod listen;
 mod metrics;

@@ -1,21 +1,19 @@
 //! Before every handler: who may, how often, how many at once; and bodies that are something else than they say are not unpacked.
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http_body::{Frame, SizeHint};
 use lrgeo_protocol::encoding::Encoding;
 use lrgeo_protocol::{Reason, Refusal};
 
 use super::message::{MostBytes, No};
-use crate::access::{Admitted, Denied, Kind, Place};
+use crate::access::{Admitted, Denied, Kind};
 use crate::clock::now;
+use crate::held_body::HeldBody;
 use crate::service::App;
 
 /// Whose token a request came with, for the log.
@@ -66,7 +64,7 @@ pub async fn guard(
     if let Some(most) = app.access.most_bytes(kind) {
         request.extensions_mut().insert(MostBytes(most));
     }
-    let mut response = next.run(request).await.map(|body| Body::new(Held { body, _place: place }));
+    let mut response = next.run(request).await.map(|body| Body::new(HeldBody::new(body, place)));
     if let Some(token) = token {
         response.extensions_mut().insert(TokenId(token));
     }
@@ -109,30 +107,4 @@ fn reads(headers: &HeaderMap) -> Encoding {
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     value.strip_prefix("Bearer ")
-}
-
-/// A body that keeps its place until it is sent: events may take an hour.
-struct Held {
-    body: Body,
-    _place: Place,
-}
-
-impl HttpBody for Held {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }

@@ -14,14 +14,12 @@ mod tls;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes, HttpBody};
-use hyper::body::{Frame, Incoming, SizeHint};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -33,6 +31,7 @@ use tokio::time::{sleep, timeout};
 use tower_service::Service;
 
 use crate::config::Limits;
+use crate::held_body::HeldBody;
 use stream::Stream;
 use table::{Connection, Place, Request, Table};
 pub use tls::Tls;
@@ -173,8 +172,9 @@ async fn attend<S: AsyncRead + AsyncWrite + Unpin>(
     let service = service_fn(|request: hyper::Request<Incoming>| {
         let (mut router, request_at_hand) = (front.now(), Request::on(connection));
         async move {
+            // Its request is at hand until the answer was sent.
             let answer = router.call(request).await?;
-            Ok::<_, Infallible>(answer.map(|body| Sent { body, _request: request_at_hand }))
+            Ok::<_, Infallible>(answer.map(|body| HeldBody::new(body, request_at_hand)))
         }
     });
     let mut http = http1::Builder::new();
@@ -199,32 +199,6 @@ async fn without_requests(connection: &Connection) {
         if !connection.is_busy() {
             return;
         }
-    }
-}
-
-/// The body of an answer; its request is at hand until it was sent.
-struct Sent {
-    body: Body,
-    _request: Request,
-}
-
-impl HttpBody for Sent {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }
 
