@@ -145,6 +145,8 @@ fn killed_while_it_takes_and_hands_on_reports_it_loses_none_and_keeps_their_orde
     // A last start, which nobody kills: everything that was answered comes.
     let _server = start(&scratch.0);
     let begun = Instant::now();
+    // Every third waits a second for its second try, one after the other along its lane.
+    let patience = Duration::from_secs(120 + count as u64 / 3);
     // Each once, though it came twice, in the order in which it came first.
     let came = || {
         let (mut ids, mut came) = (BTreeSet::new(), BTreeMap::<String, Vec<u64>>::new());
@@ -161,11 +163,7 @@ fn killed_while_it_takes_and_hands_on_reports_it_loses_none_and_keeps_their_orde
         .all(|(ride, places)| came().get(ride).is_some_and(|came| is_within(places, came)))
     {
         let waited = begun.elapsed();
-        assert!(
-            waited < Duration::from_secs(120),
-            "lost or out of order: {answered:?}, {:?}",
-            came()
-        );
+        assert!(waited < patience, "lost or out of order: {answered:?}, {:?}", came());
         std::thread::sleep(Duration::from_millis(100));
     }
     println!("{} kills, {count} reports answered, all handed on", kills());
