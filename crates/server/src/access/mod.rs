@@ -96,8 +96,9 @@ impl Access {
         let opened = Self {
             required: access.required()?,
             report_bytes: routes.report_bytes,
-            rates: Kind::ALL.map(|(kind, _)| Bucket::new(routes.per_second.of(kind))),
-            at_once: Kind::ALL.map(|(kind, _)| routes.at_once.of(kind)),
+            rates: Kind::ALL
+                .map(|(kind, _)| Bucket::new(routes.per_second.of(kind).unwrap_or(0.0))),
+            at_once: Kind::ALL.map(|(kind, _)| routes.at_once.of(kind).unwrap_or(usize::MAX)),
             under_way: Default::default(),
             guesses: Bucket::new(access.guesses_per_second),
             data: data.to_owned(),

@@ -41,84 +41,58 @@ impl AccessSettings {
 #[serde(deny_unknown_fields, default)]
 pub struct RouteSettings {
     /// Requests a second, without those whose token has a rate of its own; 0 for no limit. More get 429.
-    pub per_second: Rates,
+    pub per_second: PerKind<f64>,
     /// Requests at the same time. More get 503.
-    pub at_once: AtOnce,
+    pub at_once: PerKind<usize>,
     /// The largest report.
     pub report_bytes: usize,
 }
 
 impl Default for RouteSettings {
     fn default() -> Self {
-        Self { per_second: Rates::default(), at_once: AtOnce::default(), report_bytes: 4096 }
+        Self { per_second: PerKind::default(), at_once: PerKind::default(), report_bytes: 4096 }
     }
 }
 
-/// Requests a second.
+/// A number for each kind of route that has one.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, bound = "T: Deserialize<'de>, PerKind<T>: Default")]
 #[allow(missing_docs)] // One for each kind of route.
-pub struct Rates {
-    pub public: f64,
-    pub report: f64,
-    pub rounds: f64,
-    pub ticket: f64,
-    pub stream: f64,
-    pub operate: f64,
+pub struct PerKind<T> {
+    pub public: T,
+    pub report: T,
+    pub rounds: T,
+    pub ticket: T,
+    pub stream: T,
+    pub operate: T,
 }
 
-impl Default for Rates {
+/// Requests a second.
+impl Default for PerKind<f64> {
     fn default() -> Self {
         // What costs little is bounded by how much of it is under way; an upload costs seconds of a processor.
         Self { public: 0.0, report: 0.0, rounds: 50.0, ticket: 0.0, stream: 0.0, operate: 50.0 }
     }
 }
 
-impl Rates {
-    /// Of a kind of route.
-    pub(crate) fn of(&self, kind: Kind) -> f64 {
-        match kind {
-            Kind::Public => self.public,
-            Kind::Report => self.report,
-            Kind::Rounds => self.rounds,
-            Kind::Ticket => self.ticket,
-            Kind::Stream => self.stream,
-            Kind::Operate => self.operate,
-            Kind::Health => 0.0,
-        }
-    }
-}
-
 /// Requests at the same time.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-#[allow(missing_docs)] // One for each kind of route.
-pub struct AtOnce {
-    pub public: usize,
-    pub report: usize,
-    pub rounds: usize,
-    pub ticket: usize,
-    pub stream: usize,
-    pub operate: usize,
-}
-
-impl Default for AtOnce {
+impl Default for PerKind<usize> {
     fn default() -> Self {
         Self { public: 1024, report: 1024, rounds: 32, ticket: 2048, stream: 16, operate: 16 }
     }
 }
 
-impl AtOnce {
-    /// Of a kind of route.
-    pub(crate) fn of(&self, kind: Kind) -> usize {
+impl<T: Copy> PerKind<T> {
+    /// Of a kind of route; `None` for those that are never limited.
+    pub(crate) fn of(&self, kind: Kind) -> Option<T> {
         match kind {
-            Kind::Public => self.public,
-            Kind::Report => self.report,
-            Kind::Rounds => self.rounds,
-            Kind::Ticket => self.ticket,
-            Kind::Stream => self.stream,
-            Kind::Operate => self.operate,
-            Kind::Health => usize::MAX,
+            Kind::Public => Some(self.public),
+            Kind::Report => Some(self.report),
+            Kind::Rounds => Some(self.rounds),
+            Kind::Ticket => Some(self.ticket),
+            Kind::Stream => Some(self.stream),
+            Kind::Operate => Some(self.operate),
+            Kind::Health => None,
         }
     }
 }
@@ -129,13 +103,16 @@ impl RouteSettings {
         let all = || Kind::ALL.iter().map(|(kind, _)| *kind);
         let field =
             |field, reason: &str| Err(ServerError::Setting { field, reason: reason.into() });
-        if all().any(|kind| !(0.0..=1e9).contains(&self.per_second.of(kind))) {
+        if all()
+            .filter_map(|kind| self.per_second.of(kind))
+            .any(|rate| !(0.0..=1e9).contains(&rate))
+        {
             return field(
                 "routes.per_second",
                 "must be numbers of requests a second, 0 for no limit",
             );
         }
-        if all().any(|kind| self.at_once.of(kind) == 0) {
+        if all().any(|kind| self.at_once.of(kind) == Some(0)) {
             return field("routes.at_once", "must be at least 1 each");
         }
         match self.report_bytes {
